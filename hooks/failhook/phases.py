@@ -1,0 +1,119 @@
+"""What an attempt went through, in Flyte's phases and Kubernetes' condition shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from failhook.clock import from_rfc3339, to_rfc3339
+
+MAX_TRANSITIONS: Final = 50
+"""The first transitions and the newest ones are kept; a history never grows past this."""
+
+
+class Phase(StrEnum):
+    """The reasons of Flyte's TaskAction conditions (executor/api/v1/taskaction_types.go)."""
+
+    QUEUED = "Queued"
+    INITIALIZING = "Initializing"
+    EXECUTING = "Executing"
+    COMPLETED = "Completed"
+    RETRYABLE_FAILURE = "RetryableFailure"
+    PERMANENT_FAILURE = "PermanentFailure"
+
+
+_PROGRESSING: Final = {Phase.QUEUED, Phase.INITIALIZING, Phase.EXECUTING, Phase.RETRYABLE_FAILURE}
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTransition:
+    """One phase that was entered, and when (UTC)."""
+
+    phase: str
+    occurred_at: datetime
+    message: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "phase": self.phase,
+            "occurredAt": to_rfc3339(self.occurred_at),
+        }
+        if self.message:
+            document["message"] = self.message
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition in Kubernetes' shape (meta/v1 Condition)."""
+
+    type: str
+    status: str
+    reason: str
+    last_transition_time: datetime
+    message: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "type": self.type,
+            "status": self.status,
+            "reason": self.reason,
+            "lastTransitionTime": to_rfc3339(self.last_transition_time),
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseHistory:
+    """The phases of one task, oldest first; without repetitions, and bounded."""
+
+    transitions: tuple[PhaseTransition, ...] = ()
+
+    def then(self, phase: str, occurred_at: datetime, message: str = "") -> PhaseHistory:
+        """Return the history with one phase more; an empty phase or the last one again adds none."""
+        if not phase or (self.transitions and self.transitions[-1].phase == phase):
+            return self
+        transitions = (*self.transitions, PhaseTransition(str(phase), occurred_at, message))
+        if len(transitions) > MAX_TRANSITIONS:
+            transitions = (transitions[0], *transitions[1 - MAX_TRANSITIONS :])
+        return PhaseHistory(transitions)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Return ``Progressing``, ``Succeeded`` and ``Failed`` as the last phase has them."""
+        if not self.transitions:
+            return ()
+        last = self.transitions[-1]
+        truths = {
+            "Progressing": last.phase in _PROGRESSING,
+            "Succeeded": last.phase == Phase.COMPLETED,
+            "Failed": last.phase == Phase.PERMANENT_FAILURE,
+        }
+        return tuple(
+            Condition(name, str(true), last.phase, last.occurred_at, last.message)
+            for name, true in truths.items()
+        )
+
+    def to_list(self) -> list[dict[str, Any]]:
+        return [transition.to_dict() for transition in self.transitions]
+
+    @classmethod
+    def from_list(cls, documents: Sequence[Mapping[str, Any]]) -> PhaseHistory:
+        """Read what `to_list` wrote.
+
+        Raises:
+            KeyError, ValueError: a transition has no phase or no readable time.
+        """
+        return cls(
+            tuple(
+                PhaseTransition(
+                    document["phase"],
+                    from_rfc3339(document["occurredAt"]),
+                    document.get("message", ""),
+                )
+                for document in documents
+            )
+        )

@@ -1,0 +1,90 @@
+"""The hooks: signatures and contracts, nothing else. Names are the promise, never positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from failhook.decision import Decision
+    from failhook.details import FailureDetails
+    from failhook.error_info import ErrorInfo
+    from failhook.event import FailureEvent
+    from failhook.evidence import Evidence
+    from failhook.task import Task
+
+hookspec = pluggy.HookspecMarker("failhook")
+
+
+class FailureListener:
+    """What a plugin may implement. An implementation names only the arguments that it wants.
+
+    What hooks get is the event's: redacted, frozen, typed. All hooks but `classify_failure` are
+    called off the executor's path, after the decision was committed, at least once per plugin.
+    """
+
+    @hookspec
+    def on_task_failed(
+        self,
+        task: Task,
+        error: ErrorInfo | None,
+        failure_details: FailureDetails,
+        decision: Decision,
+        event: FailureEvent,
+    ) -> None:
+        """Hear of every failed attempt, once.
+
+        Args:
+            task: the attempt.
+            error: what it raised, None where it could not report. On the first delivery in the
+                process that reported, ``error.exception`` is the live exception.
+            failure_details: the verdict; never None, since ``unknown`` is a kind.
+            decision: retry, fail or hold, and who pays.
+            event: all of it, and more.
+        """
+
+    @hookspec
+    def on_task_recovered(self, task: Task, event: FailureEvent) -> None:
+        """Hear that a task which failed before in this run has now succeeded."""
+
+    @hookspec
+    def on_failure_amended(
+        self,
+        task: Task,
+        failure_details: FailureDetails,
+        previous: FailureDetails,
+        event: FailureEvent,
+    ) -> None:
+        """Hear that better evidence arrived later; the decision stands.
+
+        Args:
+            task: the attempt.
+            failure_details: the better verdict.
+            previous: the verdict that was reported first.
+            event: all of it.
+        """
+
+    @hookspec
+    def on_suspect_success(
+        self, task: Task, failure_details: FailureDetails, event: FailureEvent
+    ) -> None:
+        """Hear that a success was reported although a kill or an OOM was seen. Not a failure."""
+
+    @hookspec
+    def on_delivery_failed(self, event: FailureEvent, plugin: str, error: str) -> None:
+        """Hear that another plugin could not take an event for good: it is a dead letter.
+
+        Args:
+            event: what was not taken.
+            plugin: the name of the plugin that failed.
+            error: why, in one line.
+        """
+
+    @hookspec(firstresult=True)
+    def classify_failure(self, task: Task, evidence: Evidence) -> FailureDetails | None:
+        """Give a verdict, or None to leave it to the others; the first verdict wins.
+
+        The one hook that is called on the executor's path: it has a hard time limit, and one
+        that raises, is late or answers nonsense is passed over.
+        """

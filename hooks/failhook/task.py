@@ -1,0 +1,151 @@
+"""Who failed: one attempt of one task of one run, and the three keys it is known by."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+from failhook.clock import from_rfc3339, to_rfc3339
+from failhook.errors import ConfigError
+from failhook.policy import Policy
+
+_NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def new_run_id() -> str:
+    """Return a run id that nobody else has."""
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One attempt of a task.
+
+    Attributes:
+        workflow: the DAG, flow, pipeline or queue that the task belongs to.
+        name: the task within the workflow.
+        namespace: the installation; OpenLineage's job namespace.
+        run_id: one run of the workflow; generated unless given.
+        map_index: the index of a mapped task, None for one that is not mapped.
+        generation: counts from 1; a cleared task starts a new one, with fresh budgets.
+        attempt: counts from 1; the ledger's number, not a host's own.
+        owner: who is to be told.
+        labels: for routing; names and values are strings.
+        logical_time: the time the run stands for (Airflow's logical date), aware.
+        traceparent: the W3C trace context that the attempt belongs to.
+        log_url: where its log can be read.
+        executor: what runs it.
+        idempotent: may it run twice? False turns an unknown outcome into a hold.
+        policy: what it may cost; None leaves it to the configuration.
+        job_key: the same across runs: namespace/workflow/name.
+        key: one run across its attempts: job key, run id, map index, generation.
+        attempt_key: one attempt.
+    """
+
+    workflow: str
+    name: str
+    _: KW_ONLY
+    namespace: str = "default"
+    run_id: str = field(default_factory=new_run_id)
+    map_index: int | None = None
+    generation: int = 1
+    attempt: int = 1
+    owner: str | None = None
+    labels: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
+    logical_time: datetime | None = None
+    traceparent: str | None = None
+    log_url: str | None = None
+    executor: str | None = None
+    idempotent: bool = True
+    policy: Policy | None = None
+    job_key: str = field(init=False, repr=False, compare=False)
+    key: str = field(init=False, repr=False, compare=False)
+    attempt_key: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("namespace", "workflow", "name", "run_id"):
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value:
+                msg = f"Task.{name} is {value!r}; it must be a string that is not empty"
+                raise ConfigError(msg)
+        for name in ("generation", "attempt"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                msg = f"Task.{name} is {value!r}; it counts from 1"
+                raise ConfigError(msg)
+        if type(self.labels) is not MappingProxyType:
+            labels = {str(name): str(value) for name, value in self.labels.items()}
+            object.__setattr__(self, "labels", MappingProxyType(labels))
+        job_key = "/".join(map(_escaped, (self.namespace, self.workflow, self.name)))
+        index = "" if self.map_index is None else f"[{self.map_index}]"
+        key = f"{job_key}/{_escaped(self.run_id)}{index}/{self.generation}"
+        object.__setattr__(self, "job_key", job_key)
+        object.__setattr__(self, "key", key)
+        object.__setattr__(self, "attempt_key", f"{key}/{self.attempt}")
+
+    def next_attempt(self) -> Task:
+        """Return the same task, one attempt later."""
+        return replace(self, attempt=self.attempt + 1)
+
+    def at_attempt(self, attempt: int) -> Task:
+        """Return the same task at the attempt that the ledger counted."""
+        return self if attempt == self.attempt else replace(self, attempt=attempt)
+
+    def cleared(self) -> Task:
+        """Return the same task in a new generation: attempt 1, fresh budgets."""
+        return replace(self, generation=self.generation + 1, attempt=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON shape; what is not set is left out."""
+        document: dict[str, Any] = {
+            "namespace": self.namespace,
+            "workflow": self.workflow,
+            "name": self.name,
+            "run_id": self.run_id,
+            "generation": self.generation,
+            "attempt": self.attempt,
+            "idempotent": self.idempotent,
+        }
+        for name in ("map_index", "owner", "traceparent", "log_url", "executor"):
+            value = getattr(self, name)
+            if value is not None:
+                document[name] = value
+        if self.labels:
+            document["labels"] = dict(self.labels)
+        if self.logical_time is not None:
+            document["logical_time"] = to_rfc3339(self.logical_time)
+        if self.policy is not None:
+            document["policy"] = self.policy.to_dict()
+        return document
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Task:
+        """Read the JSON shape back.
+
+        Raises:
+            KeyError, ConfigError, ValueError: a required field is missing or a value not allowed.
+        """
+        values = {
+            name: document[name]
+            for name in (
+                *("namespace", "workflow", "name", "run_id", "map_index", "generation", "attempt"),
+                *("owner", "labels", "traceparent", "log_url", "executor", "idempotent"),
+            )
+            if document.get(name) is not None
+        }
+        if document.get("logical_time") is not None:
+            values["logical_time"] = from_rfc3339(document["logical_time"])
+        if document.get("policy") is not None:
+            values["policy"] = Policy.from_dict(document["policy"])
+        return cls(**values)
+
+
+def _escaped(part: str) -> str:
+    """Keep the separators of a key out of its parts."""
+    if "%" in part or "/" in part or "[" in part:
+        return part.replace("%", "%25").replace("/", "%2F").replace("[", "%5B")
+    return part
