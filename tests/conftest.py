@@ -1,0 +1,35 @@
+"""What every test can rely on: Hypothesis profiles, and services that are here or named missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+CI = os.environ.get("CI") == "true"
+
+# No profile has a deadline: time is measured by the benchmarks and asserted nowhere.
+settings.register_profile(
+    "dev", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "ci", settings.get_profile("dev"), max_examples=300, derandomize=True, database=None
+)
+settings.load_profile("ci" if CI else "dev")
+
+PROBES: dict[str, Callable[[], bool]] = {}
+"""Whether a service is here, for services that are more than a command on PATH."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose service is missing; in CI a missing service is a failure."""
+    for marker in item.iter_markers("requires_service"):
+        (name,) = marker.args
+        if PROBES.get(name, lambda name=name: shutil.which(name) is not None)():
+            continue
+        if CI:
+            pytest.fail(f"{name} is not here, and CI must have it", pytrace=False)
+        pytest.skip(f"{name} is not here")
