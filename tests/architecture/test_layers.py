@@ -72,12 +72,13 @@ def test_a_planted_import_breaks_its_contract(tree, module, line, contract):
 def test_executors_are_kept_apart(tree):
     """One host's adapter cannot lean on another's."""
     executors = tree / "hooks/failhook/executors"
+    (executors / "__init__.py").touch()
     (executors / "planted_one.py").touch()
     (executors / "planted_two.py").write_text("import failhook.executors.planted_one\n")
 
     result = lint_imports(tree)
 
-    assert 1 == result.returncode
+    assert 1 == result.returncode, result.stdout + result.stderr
     assert "Executors do not know each other BROKEN" in result.stdout
 
 
@@ -87,6 +88,6 @@ def test_a_module_must_have_a_layer(tree):
 
     result = lint_imports(tree)
 
-    assert 1 == result.returncode
+    assert 1 == result.returncode, result.stdout + result.stderr
     assert "Imports go one way BROKEN" in result.stdout
     assert "failhook.planted" in result.stdout
