@@ -1,4 +1,4 @@
-"""What a user's type checker sees of the public names: mypy and pyright check it, nothing runs it."""
+"""What a user's type checker sees of the public names: mypy and pyright check it, none runs it."""
 
 from __future__ import annotations
 
