@@ -1,0 +1,130 @@
+"""What this machine knows of its processes: who is who, who still lives, whom the kernel killed.
+
+Linux tells all of it under ``/proc``; where a source is missing, the answer is 0, "" or None.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Final, Literal
+
+from failhook.gate.ledger import Owner
+
+Fate = Literal["alive", "process_gone", "rebooted", "elsewhere"]
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_VMSTAT: Final = Path("/proc/vmstat")
+_ENDED: Final = frozenset("ZXx")
+"""States of a process that runs no more, although its parent has not collected it (proc(5))."""
+
+
+def this_process() -> Owner:
+    """Return this process, told apart from any other that ever has its number."""
+    pid = os.getpid()
+    return Owner(os.uname().nodename, pid, process_started(pid), boot_id())
+
+
+def boot_id() -> str:
+    """Return the id of this boot of the machine; "" where there is none."""
+    return _text(_BOOT_ID).strip()
+
+
+def process_started(pid: int) -> int:
+    """Return when a process began, in clock ticks since boot; 0 where that cannot be read."""
+    fields = _stat(pid)
+    try:
+        return int(fields[19])  # field 22 of proc(5); the list begins with field 3
+    except (IndexError, ValueError):
+        return 0
+
+
+def process_alive(pid: int, started: int = 0) -> bool:
+    """Return whether this very process still runs; one that only waits to be collected does not.
+
+    Args:
+        pid: its number.
+        started: when it began, as `process_started` gave it; 0 when that is not known.
+    """
+    if pid <= 0:
+        return False
+    fields = _stat(pid)
+    if fields:
+        return fields[0] not in _ENDED and (not started or process_started(pid) == started)
+    if Path("/proc/self/stat").exists():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def owner_fate(owner: Owner) -> Fate:
+    """Return what became of the process that supervises an attempt.
+
+    ``elsewhere`` is another host, of which nothing can be said from here.
+    """
+    if owner.host != os.uname().nodename:
+        return "elsewhere"
+    boot = boot_id()
+    if owner.boot_id and boot and owner.boot_id != boot:
+        return "rebooted"
+    return "alive" if process_alive(owner.pid, owner.started) else "process_gone"
+
+
+def end_process_group(pid: int, started: int) -> bool:
+    """Kill a process and its group if it is still the one that began at `started`.
+
+    Returns:
+        Whether there was something to kill. Without a start time nothing is killed: the number
+        may be another process's by now.
+    """
+    if not started or not process_alive(pid, started):
+        return False
+    try:
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+        else:
+            os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def oom_kills() -> int | None:
+    """Return how many processes this host's OOM killer has ended since boot; None if unknown."""
+    return _counter(_VMSTAT, "oom_kill")
+
+
+def cgroup_oom_kills(folder: Path) -> int | None:
+    """Return how many processes the OOM killer has ended in a memory cgroup; None if unknown.
+
+    Args:
+        folder: the cgroup, version 2 (``memory.events``) or 1 (``memory.oom_control``).
+    """
+    events = _counter(folder / "memory.events", "oom_kill")
+    return events if events is not None else _counter(folder / "memory.oom_control", "oom_kill")
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of ``/proc/PID/stat`` from the third on; the second may hold anything."""
+    return _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
+
+
+def _counter(path: Path, name: str) -> int | None:
+    for line in _text(path).splitlines():
+        key, _, value = line.partition(" ")
+        if key == name and value.strip().isdigit():
+            return int(value)
+    return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
