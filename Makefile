@@ -6,8 +6,8 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
 # What decides verdicts and charges is held to a higher bar than the rest.
-CORE := capture decision details error_info error_state errors event event_build evidence phases policy redact task \
-	text classify/* gate/*
+CORE := capture decision details error_info error_state errors event event_build evidence matchers \
+	phases policy redact task text classify/* gate/*
 CORE_FILES := $(shell echo $(foreach m,$(CORE),'*/failhook/$(m).py') | tr ' ' ',')
 CORE_COVERAGE := 99
 

@@ -16,7 +16,7 @@ SOURCES = sorted(
 SHIPPED = [path for path in SOURCES if path.relative_to(ROOT).parts[0] in {"hooks", "sinks"}]
 
 SUPPRESSION = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore|pragma:\s*no)\b(?P<rest>.*)")
-REASON = re.compile(r"\s[-#]\s+\S+ \S+")
+REASON = re.compile(r"\s[-#]\s+\w+")
 MAX_LINES = 450
 
 
