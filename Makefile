@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-# What decides verdicts and charges is held to a higher bar than the rest.
-CORE := capture decision details error_info error_state errors event event_build evidence matchers \
-	phases policy redact task text classify/* gate/*
-CORE_FILES := $(shell echo $(foreach m,$(CORE),'*/failhook/$(m).py') | tr ' ' ',')
+# What decides verdicts and charges, the pure core of the import contracts, is held to a higher bar.
+CORE = $(shell $(BIN)/python -c "import tomllib; \
+	contracts = tomllib.load(open('pyproject.toml', 'rb'))['tool']['importlinter']['contracts']; \
+	(core,) = (entry['source_modules'] for entry in contracts if entry['id'] == 'pure-core'); \
+	paths = ['*/' + module.replace('.', '/') for module in core]; \
+	print(','.join(path + end for path in paths for end in ('.py', '/*.py')))")
 CORE_COVERAGE := 99
 
 .PHONY: help venv demo test lint format typing bench docs docs-check clean
@@ -24,8 +26,8 @@ demo: $(VENV)/.package ## tasks die for real, failhook tells why: no network, un
 test: $(VENV)/.dev ## run the tests, with coverage
 	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered
 	@echo "coverage of the policy core, at least $(CORE_COVERAGE):"
-	@$(BIN)/coverage report --include="$(CORE_FILES)" --fail-under=$(CORE_COVERAGE) --format=total || \
-		{ $(BIN)/coverage report --include="$(CORE_FILES)"; exit 1; }
+	@$(BIN)/coverage report --include="$(CORE)" --fail-under=$(CORE_COVERAGE) --format=total || \
+		{ $(BIN)/coverage report --include="$(CORE)"; exit 1; }
 
 lint: $(VENV)/.dev ## style, format and import contracts
 	$(BIN)/ruff check
