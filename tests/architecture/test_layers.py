@@ -74,6 +74,7 @@ def test_a_planted_import_breaks_its_contract(tree, module, line, contract):
 def test_executors_are_kept_apart(tree):
     """One host's adapter cannot lean on another's."""
     executors = tree / "hooks/failhook/executors"
+    executors.mkdir(exist_ok=True)
     (executors / "__init__.py").touch()
     (executors / "planted_one.py").touch()
     (executors / "planted_two.py").write_text("import failhook.executors.planted_one\n")
