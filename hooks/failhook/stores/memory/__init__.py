@@ -1,0 +1,118 @@
+"""A store that lives and dies with its process; it keeps the frozen objects as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from failhook.event import FailureEvent
+from failhook.gate.ledger import Account, Attempt, AttemptState
+from failhook.stores.memory.outbox import LONG_AGO, MemoryOutbox
+
+
+class MemoryStore(MemoryOutbox):
+    """Ledger, outbox and plugin state in the memory of one process.
+
+    Any thread may use it. A process that forks leaves its child the ledger but no rows to deliver:
+    those stay the parent's.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.accounts: dict[str, Account] = {}
+        self.attempts: dict[str, dict[str, Attempt]] = {}
+        self.open: dict[str, Attempt] = {}
+        self._state: dict[tuple[str, str], str] = {}
+
+    def transaction(self) -> MemoryTransaction:
+        return MemoryTransaction(self)
+
+    def get_state(self, plugin: str, key: str) -> str | None:
+        with self.lock:
+            return self._state.get((plugin, key))
+
+    def put_state(self, plugin: str, key: str, value: str | None) -> None:
+        with self.lock:
+            if value is None:
+                self._state.pop((plugin, key), None)
+            else:
+                self._state[plugin, key] = value
+
+    def close(self) -> None:
+        """Forget nothing: the memory goes with the object."""
+
+
+class MemoryTransaction:
+    """Keeps what is written until the block ends, and forgets it when the block raises."""
+
+    __slots__ = ("_accounts", "_attempts", "_events", "_lock", "_store")
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._accounts: dict[str, Account] = {}
+        self._attempts: dict[str, Attempt] = {}
+        self._events: list[tuple[FailureEvent, Sequence[str], datetime]] = []
+
+    def __enter__(self) -> Self:
+        self._lock = self._store.lock
+        self._lock.acquire()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._commit()
+        finally:
+            self._lock.release()
+
+    def _commit(self) -> None:
+        store = self._store
+        store.accounts.update(self._accounts)
+        for attempt_key, attempt in self._attempts.items():
+            store.attempts.setdefault(attempt.task.key, {})[attempt_key] = attempt
+            if attempt.state is AttemptState.OPEN:
+                store.open[attempt_key] = attempt
+            else:
+                store.open.pop(attempt_key, None)
+        for event, plugins, now in self._events:
+            store.add(event, plugins, now)
+
+    def account(self, key: str) -> Account | None:
+        return self._accounts.get(key) or self._store.accounts.get(key)
+
+    def attempt(self, attempt_key: str) -> Attempt | None:
+        changed = self._attempts.get(attempt_key)
+        if changed is not None:
+            return changed
+        attempts = self._store.attempts.get(attempt_key.rpartition("/")[0])
+        return None if attempts is None else attempts.get(attempt_key)
+
+    def attempts(self, key: str) -> Sequence[Attempt]:
+        changed = {name: one for name, one in self._attempts.items() if one.task.key == key}
+        found = self._store.attempts.get(key, {}) | changed
+        return sorted(found.values(), key=lambda attempt: attempt.task.attempt)
+
+    def open_attempts(self, host: str | None = None) -> Sequence[Attempt]:
+        found = [
+            attempt
+            for attempt in (self._store.open | self._attempts).values()
+            if attempt.state is AttemptState.OPEN
+            and (host is None or (attempt.owner is not None and attempt.owner.host == host))
+        ]
+        return sorted(found, key=lambda attempt: attempt.opened_at or LONG_AGO)
+
+    def save_account(self, account: Account) -> None:
+        self._accounts[account.key] = account
+
+    def save_attempt(self, attempt: Attempt) -> None:
+        self._attempts[attempt.task.attempt_key] = attempt
+
+    def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
+        self._events.append((event, plugins, now))
