@@ -53,10 +53,12 @@ def decide(
         policy.max_infra_refunds,
         policy.max_system_failures,
     )
-    gate = _Gate(details, policy, before, attempt, elapsed, random)
+    gate = _Gate(details, policy, before, attempt=attempt, elapsed=elapsed, random=random)
     if details.kind is Kind.MANUAL:
         actor = f" by {details.actor}" if details.actor else ""
-        return gate.stop(Action.FAIL, "gate.manual", f"it was ended on purpose{actor}", details.reason)
+        return gate.stop(
+            Action.FAIL, "gate.manual", f"it was ended on purpose{actor}", details.reason
+        )
     if (why := _permanent(details, policy)) is not None:
         code = details.code or details.reason
         return gate.stop(Action.FAIL, "gate.deterministic", why, code)
@@ -100,6 +102,7 @@ class _Gate:
         details: FailureDetails,
         policy: Policy,
         before: Counters,
+        *,
         attempt: int,
         elapsed: float,
         random: float,
@@ -129,7 +132,9 @@ class _Gate:
     def infra(self) -> Decision:
         policy, before = self._policy, self._before
         if before.infra < policy.max_infra_refunds:
-            why = f"infrastructure ended it ({self._details.confidence}), so the attempt is refunded"
+            why = (
+                f"infrastructure ended it ({self._details.confidence}), so the attempt is refunded"
+            )
             return self._retry(Charge.INFRA, "gate.refund", why, policy.infra_backoff)
         if policy.when_refunds_end == "fail":
             why = f"infrastructure ended it, and all {before.infra} refunds are used"

@@ -1,0 +1,121 @@
+"""Empties the outbox: a lane per plugin, a watch over hung ones, and an honest close."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+from failhook.clock import Clock
+from failhook.errors import StoreError
+from failhook.event import FailureEvent
+from failhook.outbox.lane import Handover, Lane
+from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.port import Outbox
+
+
+class Drainer:
+    """Delivers what the outbox holds for the plugins of this process, off the caller's path.
+
+    Threads begin with the first event: one per plugin that has one, and one that watches them.
+
+    Args:
+        outbox: where events wait.
+        handover: the plugins.
+        clock: the time.
+        attach: puts the live exception back on an event that this process reported.
+        limits: how hard to try.
+        random: returns a number in 0..1, for the jitter of backoffs.
+        owner: a name for this process's leases that no other process has.
+    """
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        handover: Handover,
+        clock: Clock,
+        *,
+        attach: Callable[[FailureEvent, str], FailureEvent],
+        limits: DeliveryLimits,
+        random: Callable[[], float],
+        owner: str,
+    ) -> None:
+        self._outbox = outbox
+        self._handover = handover
+        self._clock = clock
+        self._limits = limits
+        self._random = random
+        self._attach = attach
+        self._owner = owner
+        self._lanes: dict[str, Lane] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._watch: threading.Thread | None = None
+
+    def wake(self, plugins: Iterable[str]) -> None:
+        """Let these plugins' lanes look for rows soon."""
+        lanes = self._lanes
+        for plugin in plugins:
+            lane = lanes.get(plugin)
+            (lane or self._lane(plugin)).wake()
+
+    def flush(self, timeout: float) -> bool:
+        """Have everything that is due tried once; return whether that was done in time."""
+        end = self._clock.monotonic() + timeout
+        tickets = [(lane, lane.ask()) for lane in map(self._lane, self._handover.names())]
+        return all([lane.served(ticket, end - self._clock.monotonic()) for lane, ticket in tickets])
+
+    def close(self, timeout: float) -> bool:
+        """Flush, end the lanes, give back what they hold; return whether everything went out.
+
+        Args:
+            timeout: seconds. A hung plugin's thread is left behind; it is a daemon.
+        """
+        end = self._clock.monotonic() + timeout
+        self.flush(timeout)
+        self._closed.set()
+        lanes = list(self._lanes.values())
+        for lane in lanes:
+            lane.stop()
+        for lane in lanes:
+            lane.join(end - self._clock.monotonic())
+        try:
+            for lane in lanes:
+                lane.release()
+            return self._outbox.pending(list(self._handover.names())) == 0
+        except StoreError:
+            return False
+
+    def _lane(self, plugin: str) -> Lane:
+        with self._lock:
+            lane = self._lanes.get(plugin)
+            if lane is None:
+                lane = self._lanes[plugin] = Lane(
+                    plugin,
+                    outbox=self._outbox,
+                    handover=self._handover,
+                    clock=self._clock,
+                    limits=self._limits,
+                    random=self._random,
+                    attach=self._attach,
+                    buried=self._buried,
+                    owner=self._owner,
+                )
+            if self._watch is None and not self._closed.is_set():
+                self._watch = threading.Thread(
+                    target=self._watch_lanes, name="failhook-watch", daemon=True
+                )
+                self._watch.start()
+            return lane
+
+    def _watch_lanes(self) -> None:
+        wait = self._limits.time_limit
+        while not self._closed.wait(max(0.01, min(wait, 1.0))):
+            wait = min(
+                (lane.overdue() for lane in list(self._lanes.values())),
+                default=self._limits.time_limit,
+            )
+
+    def _buried(self, plugin: str, event: FailureEvent, error: str) -> None:
+        for other in self._handover.names():
+            if other != plugin:
+                self._lane(other).notice(event, plugin, error)

@@ -1,0 +1,277 @@
+"""One plugin's own thread: it claims that plugin's rows, hands them over and marks them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from failhook.clock import Clock
+from failhook.errors import StoreError
+from failhook.event import FailureEvent
+from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.port import Delivery, Outbox
+
+_log = logging.getLogger("failhook")
+
+
+class Outcome(Protocol):
+    """What came of one handover."""
+
+    @property
+    def delivered(self) -> bool:
+        """The plugin took the event, or has no use for it."""
+        ...
+
+    @property
+    def retryable(self) -> bool:
+        """A further try may help."""
+        ...
+
+    @property
+    def refused(self) -> bool:
+        """The plugin itself said that it could not deliver; it did not break."""
+        ...
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds before which a further try is useless."""
+        ...
+
+    @property
+    def error(self) -> str:
+        """Why, in one line."""
+        ...
+
+
+class Handover(Protocol):
+    """The plugins, as the drainer sees them. No call ever raises."""
+
+    def names(self) -> Sequence[str]:
+        """Return the plugins that are held here."""
+        ...
+
+    def call(self, plugin: str, event: FailureEvent) -> Outcome:
+        """Hand one event to one plugin, in this thread."""
+        ...
+
+    def tell(self, plugin: str, event: FailureEvent, dead: str, error: str) -> None:
+        """Tell one plugin that another one's delivery has failed for good."""
+        ...
+
+    def ready_at(self, plugin: str, now: datetime) -> datetime:
+        """Return when a plugin may be called again: `now`, or later while it is quarantined."""
+        ...
+
+    def hung(self, plugin: str, event: FailureEvent, limit: float) -> None:
+        """Note that a plugin did not return within its time limit."""
+        ...
+
+
+class Lane:
+    """Delivers to one plugin. A plugin that hangs holds this thread and nothing else."""
+
+    def __init__(
+        self,
+        plugin: str,
+        *,
+        outbox: Outbox,
+        handover: Handover,
+        clock: Clock,
+        limits: DeliveryLimits,
+        random: Callable[[], float],
+        attach: Callable[[FailureEvent, str], FailureEvent],
+        buried: Callable[[str, FailureEvent, str], None],
+        owner: str,
+    ) -> None:
+        self.plugin = plugin
+        self._outbox = outbox
+        self._handover = handover
+        self._clock = clock
+        self._limits = limits
+        self._random = random
+        self._attach = attach
+        self._buried = buried
+        self._owner = f"{owner}:{plugin}"
+        self._notices: deque[tuple[FailureEvent, str, str]] = deque(maxlen=100)
+        self._condition = threading.Condition()
+        self._woken = False
+        self._closing = False
+        self._asked = 0
+        self._served = 0
+        self._current: Delivery | None = None
+        self._since = 0.0
+        self._given_up = False
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """Let the lane look for rows soon."""
+        if not self._woken:
+            with self._condition:
+                self._rouse()
+
+    def _rouse(self) -> None:
+        self._woken = True
+        if self._thread is None and not self._closing:
+            self._thread = threading.Thread(
+                target=self._run, name=f"failhook-{self.plugin}", daemon=True
+            )
+            self._thread.start()
+        self._condition.notify_all()
+
+    def notice(self, event: FailureEvent, dead: str, error: str) -> None:
+        """Have the plugin told that another one's delivery has failed for good."""
+        self._notices.append((event, dead, error))
+        self.wake()
+
+    def ask(self) -> int:
+        """Ask for everything that is due now to be tried; return a ticket for `served`."""
+        with self._condition:
+            self._asked += 1
+            self._rouse()
+            return self._asked
+
+    def served(self, ticket: int, timeout: float) -> bool:
+        """Wait until all that was due at that ticket has been tried; return whether it has."""
+        with self._condition:
+            return self._condition.wait_for(lambda: self._served >= ticket, timeout)
+
+    def overdue(self) -> float:
+        """Give up on a call that is past its limit; return the seconds until the next look."""
+        limit = self._limits.time_limit
+        with self._condition:
+            current = self._current
+            if current is None or self._given_up:
+                return limit
+            left = self._since + limit - self._clock.monotonic()
+            if left > 0:
+                return left
+            self._given_up = True
+        self._handover.hung(self.plugin, current.event, limit)
+        self._failed(current, f"no answer within {limit:g} s", refused=False, retry_after=None)
+        return limit
+
+    @property
+    def busy(self) -> bool:
+        """Return whether a call is under way."""
+        return self._current is not None
+
+    def stop(self) -> None:
+        """Let the lane end after the call that is under way."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify_all()
+
+    def join(self, timeout: float) -> bool:
+        """Wait for the thread to end; return whether it has."""
+        thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(max(0.0, timeout))
+        return not thread.is_alive()
+
+    def release(self) -> None:
+        """Give the rows back that this lane holds."""
+        self._outbox.release(self._owner)
+
+    def _run(self) -> None:
+        while not self._closing:
+            with self._condition:
+                self._woken = False
+                ticket = self._asked
+            wait = self._limits.poll
+            try:
+                wait = self._work()
+            except StoreError as error:
+                _log.error("%s: the outbox cannot be used, trying again: %s", self.plugin, error)
+            except Exception:
+                _log.exception("%s: delivery goes on after an error of its own", self.plugin)
+            with self._condition:
+                self._served = ticket
+                self._condition.notify_all()
+                self._condition.wait_for(lambda: self._woken or self._closing, wait)
+                if self._asked == ticket:
+                    self._condition.wait_for(
+                        lambda: self._closing or self._asked != ticket, self._limits.gather
+                    )
+
+    def _work(self) -> float:
+        """Deliver all that is due; return the seconds until there may be more."""
+        while self._notices:
+            self._handover.tell(self.plugin, *self._notices.popleft())
+        while not self._closing:
+            now = self._clock.now()
+            ready = self._handover.ready_at(self.plugin, now)
+            if ready > now:
+                return min(self._limits.poll, (ready - now).total_seconds())
+            rows = self._outbox.claim(
+                self.plugin,
+                now=now,
+                lease=self._limits.lease,
+                limit=self._limits.batch,
+                owner=self._owner,
+            )
+            if not rows:
+                due = self._outbox.next_due([self.plugin], now)
+                if due is None:
+                    return self._limits.poll
+                return min(self._limits.poll, max(0.01, (due - now).total_seconds()))
+            self._hand_over(rows)
+        return 0.0
+
+    def _hand_over(self, rows: Sequence[Delivery]) -> None:
+        done: list[int] = []
+        behind: set[str] = set()
+        late: list[int] = []
+        for row in rows:
+            if self._closing or row.event.task.key in behind:
+                late.append(row.id)
+            elif self._deliver(row):
+                done.append(row.id)
+            else:
+                behind.add(row.event.task.key)
+        if done:
+            self._outbox.done(done)
+        if late:
+            self._outbox.park(late, group_key="", not_before=self._clock.now())
+
+    def _deliver(self, row: Delivery) -> bool:
+        with self._condition:
+            self._since = self._clock.monotonic()
+            self._given_up = False
+            self._current = row
+        event = self._attach(row.event, self.plugin) if row.tries == 0 else row.event
+        outcome = self._handover.call(self.plugin, event)
+        with self._condition:
+            self._current = None
+            given_up = self._given_up
+        if outcome.delivered:
+            return True
+        if not given_up:
+            if outcome.retryable:
+                self._failed(
+                    row, outcome.error, refused=outcome.refused, retry_after=outcome.retry_after
+                )
+            else:
+                self._bury(row, outcome.error)
+        return False
+
+    def _failed(
+        self, row: Delivery, error: str, *, refused: bool, retry_after: float | None
+    ) -> None:
+        limits = self._limits
+        most = limits.max_refusals if refused else limits.max_failures
+        if row.tries + 1 >= most:
+            self._bury(row, f"given up after {row.tries + 1} tries: {error}")
+            return
+        delay = max(limits.backoff.delay(row.tries + 1, self._random()), retry_after or 0.0)
+        not_before = self._clock.now() + timedelta(seconds=delay)
+        self._outbox.retry([row.id], not_before=not_before, error=error)
+
+    def _bury(self, row: Delivery, error: str) -> None:
+        self._outbox.bury([row.id], error=error, now=self._clock.now())
+        _log.error("%s: event %s is a dead letter: %s", self.plugin, row.event.event_id, error)
+        self._buried(self.plugin, row.event, error)

@@ -1,0 +1,142 @@
+"""Whether an attempt may start, and what became of the one that was open before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from failhook.decision import Action, Because, Charge, Counters, Decision
+from failhook.event import FailureEvent
+from failhook.evidence import Evidence
+from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
+from failhook.host import Fate
+from failhook.pipeline.records import FAILED, HELD, Failure, Records, story
+from failhook.task import Task
+
+DUPLICATE_EXECUTION: Final = "DuplicateExecution"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The attempt may run.
+
+    Attributes:
+        attempt: with the ledger's number.
+        event: the loss of the attempt that was open before, when that was news.
+    """
+
+    attempt: Attempt
+    event: FailureEvent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The attempt must not run.
+
+    Attributes:
+        decision: why not.
+        story: every attempt so far, one line each.
+        event: as of `Start`.
+    """
+
+    decision: Decision
+    story: tuple[str, ...]
+    event: FailureEvent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """Judges starts: the same key that comes back is the best witness of a lost supervisor.
+
+    Attributes:
+        records: writes the ledger.
+        me: this process.
+        fate: tells what became of a supervisor.
+        judge: turns evidence into a failure.
+    """
+
+    records: Records
+    me: Owner
+    fate: Callable[[Owner], Fate]
+    judge: Callable[[Task, Evidence], Failure]
+
+    def start(self, ledger: Ledger, task: Task, oom_host: int | None) -> Start | Refusal:
+        """Open the next attempt of a task, or say why it must not run.
+
+        An attempt that is still open while its supervisor is gone is reported as lost first; the
+        gate's word on that loss decides whether another one may begin.
+        """
+        account = ledger.account(task.key)
+        if account is None:
+            attempt = self.records.opened(ledger, task, self.me, oom_host, task.attempt)
+            return Start(attempt)
+        last = ledger.attempt(task.at_attempt(max(1, account.last_attempt)).attempt_key)
+        event = None
+
+        def told() -> tuple[str, ...]:
+            return story(ledger.attempts(task.key))
+
+        if last is not None and last.state is AttemptState.OPEN:
+            mine = last.owner is not None and _same_process(last.owner, self.me)
+            if mine and task.attempt <= last.task.attempt:
+                return Start(last)
+            fate: Fate = "process_gone" if mine or last.owner is None else self.fate(last.owner)
+            if fate == "alive":
+                return Refusal(_duplicate(last, account), told())
+            decision, event = self.records.failed(
+                ledger, last.task, self.judge(last.task, lost(last, fate))
+            )
+            if decision.final:
+                return Refusal(decision, told(), event)
+        elif account.closed in (FAILED, HELD):
+            decided = last.decision if last is not None else None
+            return Refusal(decided or _closed(task, account), told())
+        number = max(task.attempt, account.last_attempt + 1)
+        attempt = self.records.opened(ledger, task, self.me, oom_host, number)
+        return Start(attempt, event=event)
+
+
+def lost(attempt: Attempt, fate: Fate) -> Evidence:
+    """Return the evidence that an attempt's supervisor is gone."""
+    owner = attempt.owner or Owner("", 0)
+    why = "started_elsewhere" if fate == "elsewhere" else fate
+    return Evidence.lost(host=owner.host, pid=owner.pid, why=why)
+
+
+def _same_process(one: Owner, other: Owner) -> bool:
+    return (one.host, one.pid, one.started, one.boot_id) == (
+        other.host,
+        other.pid,
+        other.started,
+        other.boot_id,
+    )
+
+
+def _duplicate(attempt: Attempt, account: Account) -> Decision:
+    owner = attempt.owner or Owner("", 0)
+    why = (
+        f"attempt {attempt.task.attempt} is running already, "
+        f"supervised by process {owner.pid} on {owner.host}"
+    )
+    return _refusal("gate.duplicate", why, DUPLICATE_EXECUTION, attempt.task.attempt, account)
+
+
+def _closed(task: Task, account: Account) -> Decision:
+    why = f"the task is closed ({account.closed}); clear it to begin a new generation"
+    return _refusal("gate.closed", why, None, task.attempt, account)
+
+
+def _refusal(rule: str, why: str, code: str | None, attempt: int, account: Account) -> Decision:
+    spent = Counters(account.user, account.infra, account.system)
+    return Decision(
+        action=Action.FAIL,
+        message=f"fail: {why}",
+        charge=Charge.NONE,
+        because=Because(rule, why),
+        before=spent,
+        after=spent,
+        attempt=attempt,
+        max_tries=account.user + account.infra + account.system,
+        code=code,
+    )

@@ -1,0 +1,349 @@
+"""The face for executors: three calls, and what they need around them."""
+
+from __future__ import annotations
+
+import random as _random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self
+
+from failhook import host
+from failhook.classify import Classifier
+from failhook.clock import Clock, SystemClock
+from failhook.decision import Decision
+from failhook.errors import StartRefused
+from failhook.event import FailureEvent
+from failhook.evidence import Evidence
+from failhook.gate.ledger import Attempt, AttemptState, Owner
+from failhook.gate.overrides import Policies
+from failhook.manager import Manager
+from failhook.outbox.drainer import Drainer
+from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.port import Store, Transaction
+from failhook.pipeline.adoption import Adoption, Refusal, lost
+from failhook.pipeline.live import LiveErrors
+from failhook.pipeline.records import Failure, Records, Resolution
+from failhook.redact import Redactor
+from failhook.stores.memory import MemoryStore
+from failhook.task import Task
+
+Dispatch = Literal["thread", "inline", "none"]
+
+_SIGKILL: Final = 9
+_MAX_RENUMBERED: Final = 10_000
+
+
+class Pipeline:
+    """What an executor talks to: `started`, `failed`, `succeeded`.
+
+    Args:
+        store: the ledger and the outbox; memory unless given.
+        manager: the plugins; none unless given.
+        policies: what tasks may cost.
+        classifier: turns evidence into verdicts; the built-in rules and the plugins' unless given.
+        redactor: takes secrets out of events before they are stored.
+        clock: the time.
+        random: returns a number in 0..1, for the jitter of backoffs.
+        dispatch: ``thread`` delivers in the background; ``inline`` delivers once, bounded in time,
+            before `failed` returns (short-lived workers, tests); ``none`` leaves delivery to
+            ``failhook deliver`` or to another process on the same store.
+        inline_timeout: seconds that ``inline`` waits at most.
+        delivery: how hard the outbox tries.
+        executor: the executor's name, for verdicts on tasks that name none.
+    """
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        *,
+        manager: Manager | None = None,
+        policies: Policies | None = None,
+        classifier: Classifier | None = None,
+        redactor: Redactor | None = None,
+        clock: Clock | None = None,
+        random: Callable[[], float] = _random.random,
+        dispatch: Dispatch = "thread",
+        inline_timeout: float = 5.0,
+        delivery: DeliveryLimits | None = None,
+        executor: str | None = None,
+    ) -> None:
+        self.clock: Clock = clock or SystemClock()
+        self.store: Store = MemoryStore() if store is None else store
+        self.manager: Manager = manager or Manager(clock=self.clock)
+        self.executor = executor
+        self._classifier = classifier or Classifier(third_party=self.manager.ask)
+        self._me: Owner = host.this_process()
+        self._records = Records(
+            policies=policies or Policies(),
+            redactor=redactor or Redactor(),
+            clock=self.clock,
+            random=random,
+            observer=f"{self._me.host}:{self._me.pid}",
+        )
+        self._adoption = Adoption(self._records, self._me, host.owner_fate, self._judge)
+        self._live = LiveErrors()
+        self._renumbered: dict[str, int] = {}
+        self._dispatch: Dispatch = dispatch
+        self._inline_timeout = inline_timeout
+        self._drainer = Drainer(
+            self.store,
+            self.manager,
+            self.clock,
+            attach=self._live.attach,
+            limits=delivery or DeliveryLimits(),
+            random=random,
+            owner=f"{self._me.host}:{self._me.pid}:{self._me.started}",
+        )
+
+    @classmethod
+    def from_config(
+        cls,
+        path: str | Path | None = None,
+        *,
+        store: str | None = None,
+        dispatch: Dispatch = "thread",
+        executor: str | None = None,
+    ) -> Self:
+        """Build a pipeline as ``failhook.toml`` says, with every plugin that is installed.
+
+        Args:
+            path: the file; else ``FAILHOOK_CONFIG``, else ``failhook.toml`` in the working
+                directory where there is one, else the defaults.
+            store: a store for when the configuration names none; memory unless given.
+            dispatch: how events are delivered.
+            executor: the executor's name.
+
+        Raises:
+            ConfigError: a setting is wrong, or names a plugin that is not installed.
+            RegistrationError: a plugin cannot be registered as written.
+            StoreError: the store cannot be opened.
+        """
+        from failhook.pipeline.configured import parts_of
+
+        return cls(**parts_of(path, store), dispatch=dispatch, executor=executor)
+
+    def started(self, task: Task) -> Task:
+        """Open the attempt in the store, so that a death of this process is seen later.
+
+        Returns:
+            The task with the ledger's attempt number, which counts on where the host began again.
+
+        Raises:
+            StartRefused: it must not run: its budgets are used up, it is on hold, or the same
+                attempt is running already.
+            StoreError: the store cannot be written.
+        """
+        with self.store.transaction() as transaction:
+            start = self._adoption.start(transaction, task, host.oom_kills())
+            plugins = self._enqueue(transaction, start.event)
+        self._deliver(plugins)
+        if isinstance(start, Refusal):
+            raise StartRefused(start.decision, start.story)
+        if task.attempt != start.attempt.task.attempt:
+            self._renumber(task, start.attempt.task)
+        return start.attempt.task
+
+    def attach(self, task: Task, pid: int) -> None:
+        """Record the process of an open attempt, so that it can be ended when it is an orphan.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        task = self._numbered(task)
+        with self.store.transaction() as ledger:
+            attempt = ledger.attempt(task.attempt_key)
+            if attempt is not None and attempt.owner is not None:
+                owner = replace(attempt.owner, child=pid, child_started=host.process_started(pid))
+                ledger.save_attempt(replace(attempt, owner=owner))
+
+    def failed(self, task: Task, evidence: Evidence, *, simulated: bool = False) -> Decision:
+        """Classify, decide, commit, and hand to the drainer; the same attempt counts once.
+
+        It costs one classification and one local commit, waits for no network, and gives the same
+        decision whether plugins are up or down.
+
+        Raises:
+            StoreError: the store cannot be written; nothing was counted.
+        """
+        task = self._numbered(task)
+        failure = self._judge(task, self._with_oom(task, evidence))
+        with self.store.transaction() as transaction:
+            decision, event = self._records.failed(transaction, task, failure, simulated=simulated)
+            plugins = self._enqueue(transaction, event)
+        self._deliver(plugins)
+        return decision
+
+    def succeeded(self, task: Task, evidence: Evidence | None = None) -> None:
+        """Close the attempt; listeners hear of a recovery if it had failed before in this run.
+
+        Args:
+            task: the attempt.
+            evidence: of a kill or an OOM that was seen although success was reported: then the
+                success is recorded as suspect, with an event of its own.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        task = self._numbered(task)
+        suspect = None if evidence is None else self._judge(task, evidence)
+        plugins: set[str] = set()
+        with self.store.transaction() as transaction:
+            for event in self._records.succeeded(transaction, task, suspect):
+                plugins.update(self._enqueue(transaction, event))
+        self._renumbered.pop(task.attempt_key, None)
+        self._deliver(plugins)
+
+    def resolve(self, task: Task | str, resolution: Resolution, *, actor: str = "") -> Decision:
+        """Release a task that is on hold.
+
+        Args:
+            task: the task, or its key.
+            resolution: ``retry`` lets the next attempt start, ``fail`` closes it, ``succeeded``
+                says that its work was done after all.
+            actor: who says so.
+
+        Raises:
+            NothingToResolveError: nothing of this task is on hold.
+            StoreError: the store cannot be written.
+        """
+        key = task if isinstance(task, str) else task.key
+        plugins: set[str] = set()
+        with self.store.transaction() as transaction:
+            decision, events = self._records.resolved(
+                transaction, key, resolution, actor or self._records.observer
+            )
+            for event in events:
+                plugins.update(self._enqueue(transaction, event))
+        self._deliver(plugins)
+        return decision
+
+    def orphans(self) -> Sequence[Attempt]:
+        """Return the open attempts of this host whose supervisor is gone.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self.store.transaction() as ledger:
+            attempts = ledger.open_attempts(self._me.host)
+        return [
+            attempt
+            for attempt in attempts
+            if attempt.owner is not None
+            and host.owner_fate(attempt.owner) in ("process_gone", "rebooted")
+        ]
+
+    def reap(self) -> list[tuple[Task, Decision]]:
+        """Report every attempt of this host whose supervisor is gone as lost, once.
+
+        End their child processes first: what still runs is not lost.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        reaped: list[tuple[Task, Decision]] = []
+        for orphan in self.orphans():
+            fate = "process_gone" if orphan.owner is None else host.owner_fate(orphan.owner)
+            failure = self._judge(orphan.task, lost(orphan, fate))
+            with self.store.transaction() as transaction:
+                known = transaction.attempt(orphan.task.attempt_key)
+                if known is None or known.state is not AttemptState.OPEN:
+                    continue
+                decision, event = self._records.failed(transaction, orphan.task, failure)
+                plugins = self._enqueue(transaction, event)
+            self._deliver(plugins)
+            reaped.append((orphan.task, decision))
+        return reaped
+
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Have every event that is due offered to its plugin once; return whether it was in time.
+
+        Args:
+            timeout: seconds.
+        """
+        return self._drainer.flush(timeout)
+
+    def close(self, timeout: float = 5.0) -> bool:
+        """Deliver what is due, end the threads, close plugins and store.
+
+        Args:
+            timeout: seconds; a hung plugin's thread is left behind.
+
+        Returns:
+            Whether every event went out. What did not stays in a durable store for the next
+            process or a sidecar.
+        """
+        end = self.clock.monotonic() + timeout
+        if self._dispatch == "none":
+            went_out = True
+        else:
+            went_out = self._drainer.close(timeout)
+        self.manager.close(max(0.0, end - self.clock.monotonic()))
+        self.store.close()
+        return went_out
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _judge(self, task: Task, evidence: Evidence) -> Failure:
+        details = self._classifier.classify(task, evidence)
+        executor = details.executor or task.executor or self.executor
+        if executor != details.executor:
+            details = replace(details, executor=executor)
+        return Failure(details, evidence.error)
+
+    def _with_oom(self, task: Task, evidence: Evidence) -> Evidence:
+        """Add how far the host's OOM counter moved since the start, where a SIGKILL is to be told."""
+        facts = evidence.facts
+        if facts.get("signal") != _SIGKILL or "oom_host" in facts or "oom_own" in facts:
+            return evidence
+        now = host.oom_kills()
+        if now is None:
+            return evidence
+        with self.store.transaction() as ledger:
+            attempt = ledger.attempt(task.attempt_key)
+        owner = None if attempt is None else attempt.owner
+        before = None if attempt is None else attempt.oom_host
+        here = owner is not None and (owner.host, owner.boot_id) == (
+            self._me.host,
+            self._me.boot_id,
+        )
+        if before is None or not here:
+            return evidence
+        return replace(evidence, facts={**facts, "oom_host": now - before})
+
+    def _enqueue(self, transaction: Transaction, event: FailureEvent | None) -> Sequence[str]:
+        if event is None:
+            return ()
+        plugins = self.manager.listeners(event.type)
+        if plugins:
+            self._live.keep(event, plugins)
+            transaction.enqueue(event.without_exception(), plugins, event.observed_at)
+        return plugins
+
+    def _deliver(self, plugins: Sequence[str] | set[str]) -> None:
+        if not plugins or self._dispatch == "none":
+            return
+        if self._dispatch == "inline":
+            self._drainer.flush(self._inline_timeout)
+        else:
+            self._drainer.wake(plugins)
+
+    def _numbered(self, task: Task) -> Task:
+        number = self._renumbered.get(task.attempt_key) if self._renumbered else None
+        return task if number is None else task.at_attempt(number)
+
+    def _renumber(self, given: Task, opened: Task) -> None:
+        """Remember that the host calls this attempt by another number than the ledger does."""
+        while len(self._renumbered) >= _MAX_RENUMBERED:
+            self._renumbered.pop(next(iter(self._renumbered)))
+        self._renumbered[given.attempt_key] = opened.attempt

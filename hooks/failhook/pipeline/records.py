@@ -1,0 +1,354 @@
+"""What one report changes in the ledger, and which event it makes: each in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from failhook.clock import Clock
+from failhook.decision import Action, Because, Charge, Counters, Decision
+from failhook.details import FailureDetails
+from failhook.error_info import ErrorInfo
+from failhook.errors import NothingToResolveError
+from failhook.event import EventType, FailureEvent
+from failhook.event_build import build_event
+from failhook.gate.amend import improves, moved
+from failhook.gate.decide import decide
+from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
+from failhook.gate.overrides import Policies
+from failhook.phases import Phase
+from failhook.redact import Redactor
+from failhook.task import Task
+
+Resolution = Literal["retry", "fail", "succeeded"]
+
+SUCCEEDED: Final = "succeeded"
+FAILED: Final = "failed"
+HELD: Final = "held"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is known of a failed attempt when it is reported."""
+
+    details: FailureDetails
+    error: ErrorInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Writes reports into the ledger and makes their events.
+
+    Attributes:
+        policies: what each task may cost.
+        redactor: takes secrets out before anything is stored.
+        clock: the time.
+        random: returns a number in 0..1 for the jitter of backoffs.
+        observer: who reports: host and process.
+    """
+
+    policies: Policies
+    redactor: Redactor
+    clock: Clock
+    random: Callable[[], float]
+    observer: str
+
+    def opened(
+        self, ledger: Ledger, task: Task, owner: Owner, oom_host: int | None, number: int
+    ) -> Attempt:
+        """Open attempt `number` of a task for a supervisor."""
+        now = self.clock.now()
+        attempt = Attempt(
+            task=task.at_attempt(number),
+            state=AttemptState.OPEN,
+            owner=owner,
+            opened_at=now,
+            oom_host=oom_host,
+        )
+        account = ledger.account(task.key) or _new_account(task)
+        ledger.save_attempt(attempt)
+        ledger.save_account(
+            replace(
+                account,
+                last_attempt=max(number, account.last_attempt),
+                first_started_at=account.first_started_at or now,
+                phases=account.phases.then(Phase.EXECUTING, now),
+                closed="",
+            )
+        )
+        return attempt
+
+    def failed(
+        self, ledger: Ledger, task: Task, failure: Failure, *, simulated: bool = False
+    ) -> tuple[Decision, FailureEvent | None]:
+        """Count a failed attempt once; return the decision, and the event if there is news."""
+        attempt = ledger.attempt(task.attempt_key)
+        account = ledger.account(task.key)
+        if attempt is not None and attempt.state is not AttemptState.OPEN:
+            return self._again(ledger, attempt, account or _new_account(task), failure)
+        now = self.clock.now()
+        account = account or _new_account(task)
+        first_started_at = account.first_started_at or now
+        decision = decide(
+            failure.details,
+            self.policies.of(task),
+            Counters(account.user, account.infra, account.system),
+            attempt=task.attempt,
+            idempotent=task.idempotent,
+            elapsed=(now - first_started_at).total_seconds(),
+            random=self.random(),
+        )
+        phase = Phase.RETRYABLE_FAILURE if decision.retry else Phase.PERMANENT_FAILURE
+        phases = account.phases.then(phase, now, failure.details.reason)
+        event = build_event(
+            type=EventType.FAILED,
+            task=task,
+            details=failure.details,
+            error=failure.error,
+            decision=decision,
+            first_failure=account.first_failure,
+            first_error=account.first_error,
+            phases=phases,
+            started_at=None if attempt is None else attempt.opened_at,
+            ended_at=now,
+            observed_at=now,
+            observer=self.observer,
+            simulated=simulated,
+            redactor=self.redactor,
+        )
+        decision = event.decision or decision
+        line = root_line(event.error)
+        first = account.first_failure is None
+        ledger.save_attempt(
+            Attempt(
+                task=task,
+                state=AttemptState.FAILED,
+                owner=None if attempt is None else attempt.owner,
+                opened_at=None if attempt is None else attempt.opened_at,
+                closed_at=now,
+                details=event.failure_details,
+                decision=decision,
+                error_line=line,
+            )
+        )
+        ledger.save_account(
+            Account(
+                key=task.key,
+                job_key=task.job_key,
+                user=decision.after.user,
+                infra=decision.after.infra,
+                system=decision.after.system,
+                last_attempt=max(task.attempt, account.last_attempt),
+                failures=account.failures + 1,
+                first_started_at=first_started_at,
+                first_failure=event.failure_details if first else account.first_failure,
+                first_error=line if first else account.first_error,
+                phases=phases,
+                closed=_closed_by(decision),
+            )
+        )
+        return decision, event
+
+    def _again(
+        self, ledger: Ledger, attempt: Attempt, account: Account, failure: Failure
+    ) -> tuple[Decision, FailureEvent | None]:
+        """Answer a repeated report as the first was answered; a better verdict amends it once."""
+        decision, previous = attempt.decision, attempt.details
+        if decision is None or previous is None:
+            return _already_succeeded(attempt, account), None
+        if attempt.revision or attempt.state is not AttemptState.FAILED:
+            return decision, None
+        if not improves(previous, failure.details):
+            return decision, None
+        spent = Counters(account.user, account.infra, account.system)
+        if not account.closed:
+            policy = self.policies.of(attempt.task)
+            spent, _ = moved(
+                spent, decision, failure.details, policy, idempotent=attempt.task.idempotent
+            )
+        event = build_event(
+            type=EventType.AMENDED,
+            task=attempt.task,
+            details=failure.details,
+            error=failure.error,
+            decision=decision,
+            previous=previous,
+            first_failure=account.first_failure,
+            first_error=account.first_error,
+            phases=account.phases,
+            started_at=attempt.opened_at,
+            ended_at=attempt.closed_at,
+            observed_at=self.clock.now(),
+            observer=self.observer,
+            revision=attempt.revision + 1,
+            redactor=self.redactor,
+        )
+        ledger.save_attempt(
+            replace(attempt, details=event.failure_details, revision=attempt.revision + 1)
+        )
+        ledger.save_account(
+            replace(account, user=spent.user, infra=spent.infra, system=spent.system)
+        )
+        return decision, event
+
+    def succeeded(
+        self, ledger: Ledger, task: Task, suspect: Failure | None
+    ) -> Sequence[FailureEvent]:
+        """Close an attempt as a success; return what listeners are to hear of it."""
+        now = self.clock.now()
+        attempt = ledger.attempt(task.attempt_key) or Attempt(task=task, state=AttemptState.OPEN)
+        if attempt.state is AttemptState.SUCCEEDED:
+            return ()
+        account = ledger.account(task.key) or _new_account(task)
+        phases = account.phases.then(Phase.COMPLETED, now)
+        closing = replace(account, phases=phases, closed=SUCCEEDED)
+        closing = replace(closing, last_attempt=max(task.attempt, account.last_attempt))
+        events: list[FailureEvent] = []
+        failures = [each for each in ledger.attempts(task.key) if each.details is not None]
+        if failures and failures[-1].details is not None:
+            events.append(
+                self._closing(EventType.RECOVERED, attempt, closing, failures[-1].details, now)
+            )
+        if suspect is not None:
+            events.append(
+                self._closing(
+                    EventType.SUSPECT_SUCCESS, attempt, closing, suspect.details, now, suspect.error
+                )
+            )
+        ledger.save_attempt(
+            replace(
+                attempt,
+                state=AttemptState.SUCCEEDED,
+                closed_at=now,
+                suspect=suspect is not None,
+            )
+        )
+        ledger.save_account(closing)
+        return events
+
+    def _closing(
+        self,
+        kind: EventType,
+        attempt: Attempt,
+        account: Account,
+        details: FailureDetails,
+        now: datetime,
+        error: ErrorInfo | None = None,
+    ) -> FailureEvent:
+        return build_event(
+            type=kind,
+            task=attempt.task,
+            details=details,
+            error=error,
+            first_failure=account.first_failure,
+            first_error=account.first_error,
+            phases=account.phases,
+            started_at=attempt.opened_at,
+            ended_at=now,
+            observed_at=now,
+            observer=self.observer,
+            redactor=self.redactor,
+        )
+
+    def resolved(
+        self, ledger: Ledger, key: str, resolution: Resolution, actor: str
+    ) -> tuple[Decision, Sequence[FailureEvent]]:
+        """Release an attempt that is on hold, as somebody says.
+
+        Raises:
+            NothingToResolveError: no attempt of this task is on hold.
+        """
+        account = ledger.account(key)
+        attempts = ledger.attempts(key)
+        held = next((each for each in reversed(attempts) if each.decision is not None), None)
+        if account is None or account.closed != HELD or held is None or held.details is None:
+            msg = f"nothing of {key} is on hold"
+            if account is None:
+                msg = f"{msg}: this store knows no such task"
+            raise NothingToResolveError(msg)
+        spent = Counters(account.user, account.infra, account.system)
+        again = decide(held.details, self.policies.of(held.task), spent, attempt=held.task.attempt)
+        if resolution == "retry":
+            decision = again if again.retry else _by_hand(again, Action.RETRY, actor, "retried")
+            ledger.save_account(
+                replace(
+                    account,
+                    user=decision.after.user,
+                    infra=decision.after.infra,
+                    system=decision.after.system,
+                    closed="",
+                )
+            )
+            return decision, ()
+        decision = _by_hand(again, Action.FAIL, actor, f"closed as {resolution}")
+        if resolution == "succeeded":
+            return decision, self.succeeded(ledger, held.task, None)
+        ledger.save_account(replace(account, closed=FAILED))
+        return decision, ()
+
+
+def root_line(error: ErrorInfo | None) -> str:
+    """Return the root cause in one line: type and the first line of its text."""
+    if error is None:
+        return ""
+    root = error.root
+    return f"{root.name}: {root.message.splitlines()[0]}" if root.message.strip() else root.name
+
+
+def story(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """Tell every attempt in one line each: the whole story behind a refusal."""
+    lines: list[str] = []
+    for attempt in attempts:
+        details, decision = attempt.details, attempt.decision
+        if details is None or decision is None:
+            lines.append(f"attempt {attempt.task.attempt}: {attempt.state.value}")
+            continue
+        cause = attempt.error_line or details.message
+        text = f": {cause}" if cause else ""
+        lines.append(
+            f"attempt {attempt.task.attempt}: {details.kind.value} {details.reason}{text} "
+            f"-> {decision.message}"
+        )
+    return tuple(lines)
+
+
+def _new_account(task: Task) -> Account:
+    return Account(key=task.key, job_key=task.job_key)
+
+
+def _closed_by(decision: Decision) -> str:
+    if decision.action is Action.RETRY:
+        return ""
+    return HELD if decision.action is Action.HOLD else FAILED
+
+
+def _already_succeeded(attempt: Attempt, account: Account) -> Decision:
+    spent = Counters(account.user, account.infra, account.system)
+    why = f"attempt {attempt.task.attempt} was reported as succeeded before"
+    return Decision(
+        action=Action.FAIL,
+        message=f"fail: {why}; nothing runs again",
+        charge=Charge.NONE,
+        because=Because("gate.already-succeeded", why),
+        before=spent,
+        after=spent,
+        attempt=attempt.task.attempt,
+        max_tries=0,
+        code="AlreadySucceeded",
+    )
+
+
+def _by_hand(decision: Decision, action: Action, actor: str, what: str) -> Decision:
+    why = f"{actor} had it {what}"
+    return replace(
+        decision,
+        action=action,
+        message=f"{action.value}: {why} ({decision.before})",
+        charge=Charge.NONE,
+        because=Because("gate.resolved", why),
+        after=decision.before,
+        delay=0.0,
+        code=None if action is Action.RETRY else "Resolved",
+    )
