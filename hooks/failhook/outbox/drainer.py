@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable
 
@@ -11,6 +12,8 @@ from failhook.event import FailureEvent
 from failhook.outbox.lane import Handover, Lane
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Outbox
+
+_log = logging.getLogger("failhook")
 
 
 class Drainer:
@@ -62,7 +65,8 @@ class Drainer:
         """Have everything that is due tried once; return whether that was done in time."""
         end = self._clock.monotonic() + timeout
         tickets = [(lane, lane.ask()) for lane in map(self._lane, self._handover.names())]
-        return all([lane.served(ticket, end - self._clock.monotonic()) for lane, ticket in tickets])
+        in_time = [lane.served(ticket, end - self._clock.monotonic()) for lane, ticket in tickets]
+        return all(in_time)
 
     def close(self, timeout: float) -> bool:
         """Flush, end the lanes, give back what they hold; return whether everything went out.
@@ -108,12 +112,12 @@ class Drainer:
             return lane
 
     def _watch_lanes(self) -> None:
-        wait = self._limits.time_limit
-        while not self._closed.wait(max(0.01, min(wait, 1.0))):
-            wait = min(
-                (lane.overdue() for lane in list(self._lanes.values())),
-                default=self._limits.time_limit,
-            )
+        while not self._closed.wait(self._limits.watch):
+            for lane in list(self._lanes.values()):
+                try:
+                    lane.watch()
+                except StoreError as error:
+                    _log.error("%s: a late event cannot be put back: %s", lane.plugin, error)
 
     def _buried(self, plugin: str, event: FailureEvent, error: str) -> None:
         for other in self._handover.names():

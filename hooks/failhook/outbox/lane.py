@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Protocol
 
 from failhook.clock import Clock
@@ -62,12 +62,12 @@ class Handover(Protocol):
         """Tell one plugin that another one's delivery has failed for good."""
         ...
 
-    def ready_at(self, plugin: str, now: datetime) -> datetime:
-        """Return when a plugin may be called again: `now`, or later while it is quarantined."""
+    def wait(self, plugin: str) -> float:
+        """Return the seconds until a plugin may be called: 0 unless it is quarantined."""
         ...
 
-    def hung(self, plugin: str, event: FailureEvent, limit: float) -> None:
-        """Note that a plugin did not return within its time limit."""
+    def overdue(self, plugin: str) -> bool:
+        """Return whether the call that is under way has run past its time limit."""
         ...
 
 
@@ -103,7 +103,6 @@ class Lane:
         self._asked = 0
         self._served = 0
         self._current: Delivery | None = None
-        self._since = 0.0
         self._given_up = False
         self._thread: threading.Thread | None = None
 
@@ -139,25 +138,16 @@ class Lane:
         with self._condition:
             return self._condition.wait_for(lambda: self._served >= ticket, timeout)
 
-    def overdue(self) -> float:
-        """Give up on a call that is past its limit; return the seconds until the next look."""
-        limit = self._limits.time_limit
+    def watch(self) -> None:
+        """Give up on a call that is past its limit: its row goes back, whatever becomes of it."""
+        if not self._handover.overdue(self.plugin):
+            return
         with self._condition:
             current = self._current
             if current is None or self._given_up:
-                return limit
-            left = self._since + limit - self._clock.monotonic()
-            if left > 0:
-                return left
+                return
             self._given_up = True
-        self._handover.hung(self.plugin, current.event, limit)
-        self._failed(current, f"no answer within {limit:g} s", refused=False, retry_after=None)
-        return limit
-
-    @property
-    def busy(self) -> bool:
-        """Return whether a call is under way."""
-        return self._current is not None
+        self._failed(current, "no answer within the time limit", refused=False, retry_after=None)
 
     def stop(self) -> None:
         """Let the lane end after the call that is under way."""
@@ -189,14 +179,17 @@ class Lane:
                 _log.error("%s: the outbox cannot be used, trying again: %s", self.plugin, error)
             except Exception:
                 _log.exception("%s: delivery goes on after an error of its own", self.plugin)
-            with self._condition:
-                self._served = ticket
-                self._condition.notify_all()
-                self._condition.wait_for(lambda: self._woken or self._closing, wait)
-                if self._asked == ticket:
-                    self._condition.wait_for(
-                        lambda: self._closing or self._asked != ticket, self._limits.gather
-                    )
+            self._rest(ticket, wait)
+
+    def _rest(self, ticket: int, wait: float) -> None:
+        """Say that all was tried; wait for more, and then a moment longer for the rest of a burst."""
+        with self._condition:
+            self._served = ticket
+            self._condition.notify_all()
+            self._condition.wait_for(lambda: self._woken or self._closing, wait)
+            self._condition.wait_for(
+                lambda: self._closing or self._asked != ticket, self._limits.gather
+            )
 
     def _work(self) -> float:
         """Deliver all that is due; return the seconds until there may be more."""
@@ -204,9 +197,8 @@ class Lane:
             self._handover.tell(self.plugin, *self._notices.popleft())
         while not self._closing:
             now = self._clock.now()
-            ready = self._handover.ready_at(self.plugin, now)
-            if ready > now:
-                return min(self._limits.poll, (ready - now).total_seconds())
+            if (quarantined := self._handover.wait(self.plugin)) > 0:
+                return min(self._limits.poll, quarantined)
             rows = self._outbox.claim(
                 self.plugin,
                 now=now,
@@ -240,7 +232,6 @@ class Lane:
 
     def _deliver(self, row: Delivery) -> bool:
         with self._condition:
-            self._since = self._clock.monotonic()
             self._given_up = False
             self._current = row
         event = self._attach(row.event, self.plugin) if row.tries == 0 else row.event

@@ -12,22 +12,22 @@ class DeliveryLimits:
     """How deliveries are tried.
 
     Attributes:
-        time_limit: seconds that a plugin has for one event; one that takes longer is hung.
         max_failures: a plugin that raised this often on one event gets it no more.
         max_refusals: the same for one that says ``Undelivered(retryable=True)``.
         backoff: the wait between two tries.
         lease: seconds that a claimed row belongs to one drainer.
         batch: rows claimed at once.
         gather: seconds that a drainer waits after it was woken, so that a burst is one batch.
+        watch: seconds between two looks at calls that may have run past their time limit.
         poll: seconds after which a drainer looks again although nobody woke it: other processes
             on the same store write too.
     """
 
-    time_limit: float = 10.0
     max_failures: int = 5
     max_refusals: int = 50
     backoff: Backoff = Backoff(initial=1.0, factor=2.0, maximum=300.0)
     lease: float = 60.0
     batch: int = 100
     gather: float = 0.01
+    watch: float = 0.5
     poll: float = 5.0

@@ -95,7 +95,7 @@ class Outbox(Protocol):
         ...
 
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:
-        """Return when the next row of these plugins is due; `now` or earlier when one is waiting."""
+        """Return when the next row of these plugins is due; `now` or earlier if one is waiting."""
         ...
 
     def pending(self, plugins: Sequence[str] | None = None) -> int:

@@ -275,10 +275,7 @@ class Pipeline:
             process or a sidecar.
         """
         end = self.clock.monotonic() + timeout
-        if self._dispatch == "none":
-            went_out = True
-        else:
-            went_out = self._drainer.close(timeout)
+        went_out = self._dispatch == "none" or self._drainer.close(timeout)
         self.manager.close(max(0.0, end - self.clock.monotonic()))
         self.store.close()
         return went_out
@@ -302,7 +299,7 @@ class Pipeline:
         return Failure(details, evidence.error)
 
     def _with_oom(self, task: Task, evidence: Evidence) -> Evidence:
-        """Add how far the host's OOM counter moved since the start, where a SIGKILL is to be told."""
+        """Add how far the host's OOM counter moved since the start, to judge a SIGKILL by."""
         facts = evidence.facts
         if facts.get("signal") != _SIGKILL or "oom_host" in facts or "oom_own" in facts:
             return evidence

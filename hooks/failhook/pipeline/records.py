@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Final, Literal
 
 from failhook.clock import Clock
@@ -209,14 +208,10 @@ class Records:
         failures = [each for each in ledger.attempts(task.key) if each.details is not None]
         if failures and failures[-1].details is not None:
             events.append(
-                self._closing(EventType.RECOVERED, attempt, closing, failures[-1].details, now)
+                self._closing(EventType.RECOVERED, attempt, closing, Failure(failures[-1].details))
             )
         if suspect is not None:
-            events.append(
-                self._closing(
-                    EventType.SUSPECT_SUCCESS, attempt, closing, suspect.details, now, suspect.error
-                )
-            )
+            events.append(self._closing(EventType.SUSPECT_SUCCESS, attempt, closing, suspect))
         ledger.save_attempt(
             replace(
                 attempt,
@@ -233,15 +228,14 @@ class Records:
         kind: EventType,
         attempt: Attempt,
         account: Account,
-        details: FailureDetails,
-        now: datetime,
-        error: ErrorInfo | None = None,
+        failure: Failure,
     ) -> FailureEvent:
+        now = self.clock.now()
         return build_event(
             type=kind,
             task=attempt.task,
-            details=details,
-            error=error,
+            details=failure.details,
+            error=failure.error,
             first_failure=account.first_failure,
             first_error=account.first_error,
             phases=account.phases,
