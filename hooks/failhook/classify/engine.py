@@ -1,0 +1,205 @@
+"""The classifier: which rule decides, and the details that follow from it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from failhook.classify.explanation import Considered, Explanation
+from failhook.classify.facts import Derive, Facts, Value
+from failhook.classify.index import Index
+from failhook.classify.rule import Rule, Tier
+from failhook.classify.source import Source
+from failhook.classify.sources import SOURCES
+from failhook.classify.verdict import fact
+from failhook.details import FailureDetails, Kind
+from failhook.evidence import Evidence
+from failhook.task import Task
+
+ThirdParty = Callable[[Task | None, Evidence], FailureDetails | None]
+
+DOCS: Final = "docs/verdicts.md"
+TASK_FIELDS: Final = ("namespace", "workflow", "name", "owner", "executor", "attempt")
+"""What users' rules can ask of the task, as ``task.name``."""
+_UNKNOWN: Final = "unknown"
+_log: Final = logging.getLogger(__name__)
+
+
+class Classifier:
+    """Evidence in, verdict out; it never raises, whatever it is given.
+
+    Asked in this order, and the first answer stands: the user's rules, the third party, the
+    built-in rules by tier. A rule or a reader that raises is a bug that costs only itself: it is
+    logged once, and the verdict goes on without it.
+
+    Args:
+        user_rules: rules from the configuration, in their order.
+        third_party: what `classify_failure` hooks answer; None leaves it to the built-in rules.
+        sources: where evidence comes from; all built-in ones unless given.
+    """
+
+    def __init__(
+        self,
+        user_rules: Iterable[Rule] = (),
+        third_party: ThirdParty | None = None,
+        sources: tuple[Source, ...] = SOURCES,
+    ) -> None:
+        self._sources = sources
+        self._third_party = third_party
+        self._derived: dict[str, Derive] = {
+            path: derive for source in sources for path, derive in source.derived.items()
+        }
+        user_rules = tuple(user_rules)
+        self._derived |= _of_the_task(path for rule in user_rules for path in rule.when)
+        self._user = Index(user_rules, self._derived)
+        self._built_in = Index((rule for source in sources for rule in source.rules), self._derived)
+        self._by_system: dict[str, tuple[Source, ...]] = {}
+        self._reported: set[str] = set()
+
+    def classify(self, task: Task | None, evidence: Evidence) -> FailureDetails:
+        """Return the verdict on one failed attempt."""
+        try:
+            return self._classify(task, evidence)
+        except Exception as error:  # noqa: BLE001 - it never raises, whatever it is given
+            self._report("classifier", error)
+            return FailureDetails(kind=Kind.UNKNOWN, reason="Unknown", rule=_UNKNOWN)
+
+    def explain(self, task: Task | None, evidence: Evidence) -> Explanation:
+        """Return the verdict with the rule, all facts, and what else was considered."""
+        details = self.classify(task, evidence)
+        try:
+            return self._explain(task, evidence, details)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._report("explain", error)
+            return _explanation(details, None, (), ())
+
+    def _classify(self, task: Task | None, evidence: Evidence) -> FailureDetails:
+        facts = self._read(task, evidence)
+        found = self._user.first(facts, self._report)
+        if found is None:
+            if self._third_party is not None:
+                stated = self._ask(task, evidence)
+                if stated is not None:
+                    return stated
+            found = self._built_in.first(facts, self._report)
+            if found is not None and found.rule.fallback and facts.views is not None:
+                for view in facts.views():
+                    deeper = self._built_in.first(view, self._report)
+                    if deeper is not None and deeper.decides_for_a_cause:
+                        found, facts = deeper, view
+                        break
+        if found is None:
+            return FailureDetails(kind=Kind.UNKNOWN, reason="Unknown", rule=_UNKNOWN)
+        return found.verdict(facts, evidence, task)
+
+    def _read(self, task: Task | None, evidence: Evidence) -> Facts:
+        facts = Facts(self._derived)
+        facts.sources["task"] = task
+        system = evidence.system
+        sources = self._by_system.get(system)
+        if sources is None:
+            sources = tuple(source for source in self._sources if source.reads(system))
+            if len(self._by_system) < _MANY:
+                self._by_system[system] = sources
+        for source in sources:
+            try:
+                source.read(evidence, facts)
+            except Exception as error:  # noqa: BLE001 - a broken reader costs only itself
+                self._report(f"reader {source.name}", error)
+        return facts
+
+    def _ask(self, task: Task | None, evidence: Evidence) -> FailureDetails | None:
+        if self._third_party is None:
+            return None
+        try:
+            stated = self._third_party(task, evidence)
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+            self._report("third party", error)
+            return None
+        return stated if isinstance(stated, FailureDetails) else None
+
+    def _explain(
+        self, task: Task | None, evidence: Evidence, details: FailureDetails
+    ) -> Explanation:
+        facts = self._read(task, evidence)
+        matched: list[Rule] = []
+        for view in (facts, *(facts.views() if facts.views is not None else ())):
+            for index in (self._user, self._built_in):
+                found = [entry.rule for entry in index.all(view, self._report)]
+                matched.extend(rule for rule in found if rule not in matched)
+        matched.sort(key=lambda rule: rule.tier)
+        decided = next((rule for rule in matched if rule.id == details.rule), None)
+        return _explanation(
+            details,
+            decided,
+            tuple(fact(facts, path) for path in facts if facts[path] is not None),
+            tuple(rule for rule in matched if rule is not decided and rule.id != _UNKNOWN),
+        )
+
+    def _report(self, what: str, error: Exception) -> None:
+        if what not in self._reported and len(self._reported) < _MANY:
+            self._reported.add(what)
+            _log.error("%s raised %r; the verdict goes on without it", what, error, exc_info=error)
+
+
+_MANY: Final = 256
+
+
+def _explanation(
+    details: FailureDetails,
+    rule: Rule | None,
+    facts: tuple[object, ...],
+    others: tuple[Rule, ...],
+) -> Explanation:
+    return Explanation(
+        details=details,
+        because=rule.because if rule else details.message,
+        tier=rule.tier.name.lower() if rule else Tier.THIRD_PARTY.name.lower(),
+        matched=rule.describe() if rule else "",
+        facts=facts,  # type: ignore[arg-type]
+        considered=tuple(
+            Considered(
+                rule=other.id,
+                tier=other.tier.name.lower(),
+                kind=other.kind.value
+                if isinstance(other.kind, Kind)
+                else f"from {other.kind.path}",
+                reason=other.reason
+                if isinstance(other.reason, str)
+                else f"from {other.reason.path}",
+                because=other.because,
+            )
+            for other in others
+        ),
+        next_step=rule.next_step if rule else "",
+        source=rule.source if rule else "",
+        docs=f"{DOCS}#{rule.id.replace('.', '')}" if rule else DOCS,
+    )
+
+
+def _of_the_task(paths: Iterable[str]) -> Mapping[str, Derive]:
+    """Return how to read what users' rules ask of the task: ``task.workflow``, ``label.team``."""
+
+    def attribute(name: str) -> Derive:
+        def derive(facts: Facts) -> Value:
+            value = getattr(facts.sources["task"], name, None)
+            return value if isinstance(value, str | int) else None
+
+        return derive
+
+    def label(name: str) -> Derive:
+        def derive(facts: Facts) -> Value:
+            task = facts.sources["task"]
+            return None if task is None else task.labels.get(name)
+
+        return derive
+
+    found: dict[str, Derive] = {}
+    for path in paths:
+        prefix, _, name = path.partition(".")
+        if prefix == "label":
+            found[path] = label(name)
+        elif prefix == "task" and name in TASK_FIELDS:
+            found[path] = attribute(name)
+    return found

@@ -1,0 +1,161 @@
+"""The signal that ended the process, as its supervisor saw it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from failhook.classify.conditions import ABSENT, PRESENT, at_least, one_of
+from failhook.classify.rule import (
+    APPLICATION,
+    CONFIRMED,
+    GUESS,
+    INFRA,
+    LIKELY,
+    UNKNOWN,
+    Rule,
+    Tier,
+)
+from failhook.details import Hint
+
+_SIGNAL: Final = "https://man7.org/linux/man-pages/man7/signal.7.html"
+_CGROUP: Final = "https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files"
+_VMSTAT: Final = "https://man7.org/linux/man-pages/man5/proc_vmstat.5.html"
+_RLIMIT: Final = "https://man7.org/linux/man-pages/man2/getrlimit.2.html"
+_WHO_KILLED: Final = "Look for the killer: kernel log, service manager, node agent, an operator."
+
+SIGNALS: Final = (
+    Rule(
+        id="process.sigkill.oom-own",
+        tier=Tier.SIGNAL,
+        when={"signal": 9, "oom_own": at_least(1)},
+        kind=APPLICATION,
+        reason="OutOfMemory",
+        confidence=CONFIRMED,
+        hint=Hint.MORE_MEMORY,
+        message="Killed for memory: the task passed its own limit.",
+        because="The OOM-kill counter of the task's own memory cgroup moved.",
+        source=_CGROUP,
+        next_step="Raise the memory limit, or make the task need less.",
+    ),
+    Rule(
+        id="process.sigkill.sent",
+        tier=Tier.SIGNAL,
+        when={"signal": 9, "sent": PRESENT},
+        kind=UNKNOWN,
+        reason="Terminated",
+        message="The supervisor killed the process, for a reason it did not give.",
+        because="The supervisor sent the signal itself, and named neither deadline nor cancel.",
+        source=_SIGNAL,
+        next_step="Read the supervisor's log for why it killed the process.",
+    ),
+    Rule(
+        id="process.sigkill.oom-host",
+        tier=Tier.SIGNAL,
+        when={"signal": 9, "oom_host": at_least(1)},
+        kind=UNKNOWN,
+        reason="KilledBySignal",
+        confidence=GUESS,
+        message="Killed by SIGKILL while the machine ran out of memory.",
+        because="The machine killed for memory meanwhile: this task, or another beside it.",
+        source=_VMSTAT,
+        next_step="Read the kernel's log for which process it chose, and why.",
+    ),
+    Rule(
+        id="process.sigkill.no-oom-seen",
+        tier=Tier.SIGNAL,
+        when={"signal": 9, "oom_own": 0},
+        kind=INFRA,
+        reason="KilledBySignal",
+        confidence=LIKELY,
+        message="Killed by SIGKILL from outside; no OOM kill was seen.",
+        because="Nobody in here sent it, and the task's own OOM-kill counter had not moved.",
+        source=_CGROUP,
+        next_step=_WHO_KILLED,
+    ),
+    Rule(
+        id="process.sigkill.no-host-oom-seen",
+        tier=Tier.SIGNAL,
+        when={"signal": 9, "oom_own": ABSENT, "oom_host": 0},
+        kind=INFRA,
+        reason="KilledBySignal",
+        confidence=LIKELY,
+        message="Killed by SIGKILL from outside; no OOM kill was seen.",
+        because="Nobody in here sent it, and the machine's OOM-kill counter had not moved.",
+        source=_VMSTAT,
+        next_step=_WHO_KILLED,
+    ),
+    Rule(
+        id="process.sigkill.not-watched",
+        tier=Tier.SIGNAL,
+        when={"signal": 9},
+        kind=INFRA,
+        reason="KilledBySignal",
+        confidence=GUESS,
+        message="Killed by SIGKILL from outside; whether for memory was not seen.",
+        because="A process can hardly SIGKILL itself; no OOM-kill counter was there to tell more.",
+        source=_SIGNAL,
+        next_step=_WHO_KILLED,
+    ),
+    Rule(
+        id="process.crash",
+        tier=Tier.SIGNAL,
+        when={"signal": one_of(11, 6, 7, 4, 8, 5, 31)},  # SEGV ABRT BUS ILL FPE TRAP SYS
+        kind=APPLICATION,
+        reason="NativeCrash",
+        confidence=CONFIRMED,
+        ended_by_itself=True,
+        message="Native code crashed: {signal.name}.",
+        because="The kernel sends this signal for what the process itself did.",
+        source=_SIGNAL,
+        next_step="Get a core dump or run with faulthandler; look at native extensions.",
+    ),
+    Rule(
+        id="process.rlimit",
+        tier=Tier.SIGNAL,
+        when={"signal": one_of(24, 25)},
+        kind=APPLICATION,
+        reason="ResourceExhausted",
+        confidence=CONFIRMED,
+        message="A resource limit of the process was passed: {signal.name}.",
+        because="The kernel sends this signal when CPU time or file size pass the task's limit.",
+        source=_RLIMIT,
+        next_step="Raise the limit (ulimit -t, -f), or make the task need less.",
+    ),
+    Rule(
+        id="process.own-signal",
+        tier=Tier.SIGNAL,
+        when={"signal": one_of(13, 14)},
+        kind=APPLICATION,
+        reason="KilledBySignal",
+        confidence=LIKELY,
+        ended_by_itself=True,
+        message="Ended by {signal.name}, which follows from what the process did.",
+        because="A broken pipe or the process's own alarm ended it.",
+        source=_SIGNAL,
+        next_step="Look for the pipe that was closed, or the alarm that was set.",
+    ),
+    Rule(
+        id="process.sigterm",
+        tier=Tier.SIGNAL,
+        when={"signal": 15},
+        kind=UNKNOWN,
+        reason="Terminated",
+        confidence=GUESS,
+        message="Ended by SIGTERM; who asked for it is not known.",
+        because="SIGTERM says only that somebody asked: a drain, a cancel and a limit look alike.",
+        source=_SIGNAL,
+        next_step=_WHO_KILLED,
+    ),
+    Rule(
+        id="process.signal",
+        tier=Tier.SIGNAL,
+        when={"signal": at_least(1)},
+        kind=UNKNOWN,
+        reason="KilledBySignal",
+        confidence=GUESS,
+        message="Ended by {signal.name}; who sent it is not known.",
+        because="This signal does not tell who sent it or why.",
+        source=_SIGNAL,
+        next_step=_WHO_KILLED,
+    ),
+)

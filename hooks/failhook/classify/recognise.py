@@ -1,0 +1,41 @@
+"""From a document of any known shape to evidence: an evidence document, or a bare native record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from failhook.classify.python.traceback_text import from_text
+from failhook.classify.sources import SOURCES
+from failhook.errors import EvidenceError
+from failhook.evidence import Evidence
+
+
+def recognise(document: object) -> Evidence:
+    """Return the evidence that a document holds.
+
+    It is an evidence document (``system``, ``evidence``, ``context``), a record that names itself
+    (a Pod or List as ``kubectl get -o json`` prints it, an AWS Batch job, ...), or the text of a
+    Python traceback.
+
+    Raises:
+        EvidenceError: no source knows a document of this shape.
+    """
+    if isinstance(document, str):
+        return from_text(document)
+    if not isinstance(document, Mapping):
+        msg = f"evidence is {type(document).__name__}; it must be an object or a text"
+        raise EvidenceError(msg)
+    record = cast("Mapping[str, Any]", document)
+    if isinstance(record.get("evidence"), Mapping):
+        return Evidence.from_dict(record)
+    for source in SOURCES:
+        for shape in source.shapes:
+            evidence = shape(record)
+            if evidence is not None:
+                return evidence
+    msg = (
+        "no known shape; give {'system': ..., 'evidence': {...}} or a native record, "
+        f"not an object with {', '.join(sorted(map(str, record))[:8]) or 'nothing in it'}"
+    )
+    raise EvidenceError(msg)

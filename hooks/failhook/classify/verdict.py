@@ -1,0 +1,184 @@
+"""From the rule that decided, and the facts, to the failure details."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from failhook.classify.conditions import as_text
+from failhook.classify.facts import Facts, Value
+from failhook.classify.rule import PLACE, Rule, Take, Tier
+from failhook.details import Confidence, Fact, FailureDetails, Hint, JsonScalar, Kind, Started
+from failhook.evidence import Evidence
+from failhook.task import Task
+from failhook.text import cut
+
+MESSAGE_LIMIT: Final = 1_000
+FACT_LIMIT: Final = 300
+"""Characters of a message and of one fact in the evidence summary."""
+
+Render = Callable[[Facts], str]
+
+
+class Verdict:
+    """Build the failure details of one rule; what does not depend on facts is prepared once."""
+
+    __slots__ = ("_fact_paths", "_message", "_rule", "_taken")
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        self._fact_paths = tuple(
+            path for path, matcher in rule.conditions.items() if matcher.needs_fact()
+        )
+        self._message = template(rule.message or rule.because)
+        self._taken = tuple(rule.take.items())
+
+    def __call__(self, facts: Facts, evidence: Evidence, task: Task | None) -> FailureDetails:
+        rule = self._rule
+        started = rule.started or evidence.started or _started(rule, evidence)
+        deterministic = _truth(rule.deterministic, facts)
+        more: dict[str, Any] = {}
+        if facts.get("mark") and rule.tier > Tier.MARK:
+            more, deterministic = _marked(facts, deterministic)
+        for name, path in self._taken:
+            value = _taken(name, facts[path])
+            if value is not None:
+                more[name] = value
+        return FailureDetails(
+            kind=_kind(rule.kind, facts),
+            reason=_reason(rule.reason, facts),
+            message=self._message(facts),
+            deterministic=deterministic,
+            confidence=_level(rule.confidence, facts),
+            rule=rule.id,
+            evidence=tuple([fact(facts, path) for path in self._fact_paths]),
+            executor=None if task is None else task.executor,
+            exit_code=_whole(facts.get("exit_code")),
+            signal=_whole(facts.get("signal")),
+            started=started,
+            ended_by_itself=_flag(rule.by_itself, facts),
+            executor_side=_flag(rule.executor_side, facts),
+            cleanup=_flag(rule.cleanup, facts),
+            node=evidence.node or _text(facts.get("node")),
+            hint=more.pop("hint", rule.hint),
+            **more,
+        )
+
+
+def template(text: str) -> Render:
+    """Return a function that fills the facts into a message."""
+    if "{" not in text:
+        return lambda _: text
+    parts = PLACE.split(text)  # text, path, text, path, ..., text
+
+    def render(facts: Facts) -> str:
+        filled = (
+            part if number % 2 == 0 else scalar_text(facts[part])
+            for number, part in enumerate(parts)
+        )
+        return cut("".join(filled), MESSAGE_LIMIT)
+
+    return render
+
+
+def fact(facts: Facts, path: str) -> Fact:
+    """Return one fact for the evidence summary: with its place in the document, and short."""
+    return Fact(facts.origins.get(path, path), short(facts[path]))
+
+
+def short(value: Value) -> JsonScalar:
+    """Return a fact as one scalar of bounded length."""
+    if type(value) is tuple:
+        value = ", ".join(value[:4])
+    if type(value) is str and len(value) > FACT_LIMIT:
+        return cut(value, FACT_LIMIT)
+    return value  # type: ignore[return-value]  # a tuple became text
+
+
+def scalar_text(value: Value) -> str:
+    """Return a fact as text for a message."""
+    return value[0] if type(value) is tuple and value else as_text(value)
+
+
+def _started(rule: Rule, evidence: Evidence) -> Started:
+    if evidence.error is not None and rule.tier is Tier.REPORT:
+        return Started.YES
+    return Started.MAYBE
+
+
+def _kind(kind: Kind | Take, facts: Facts) -> Kind:
+    if not isinstance(kind, Take):
+        return kind
+    return _KINDS.get(facts[kind.path], Kind.UNKNOWN)
+
+
+_KINDS: Final[dict[Value, Kind]] = {kind.value: kind for kind in Kind}
+_LEVELS: Final[dict[Value, Confidence]] = {level.value: level for level in Confidence}
+_HINTS: Final[dict[Value, Hint]] = {hint.value: hint for hint in Hint}
+
+
+def _reason(reason: str | Take, facts: Facts) -> str:
+    if isinstance(reason, str):
+        return reason
+    return scalar_text(facts[reason.path])[:200] or reason.default or "Unknown"
+
+
+def _level(level: Confidence | Take, facts: Facts) -> Confidence:
+    if not isinstance(level, Take):
+        return level
+    return _LEVELS.get(facts[level.path], Confidence.LIKELY)
+
+
+def _truth(truth: bool | Take | None, facts: Facts) -> bool | None:  # noqa: FBT001 - as _flag
+    if not isinstance(truth, Take):
+        return truth
+    value = facts[truth.path]
+    return value if isinstance(value, bool) else None
+
+
+def _flag(flag: bool | Take, facts: Facts) -> bool:  # noqa: FBT001 - a field of the table
+    return facts[flag.path] is True if isinstance(flag, Take) else flag
+
+
+def _whole(value: Value) -> int | None:
+    return value if type(value) is int else None
+
+
+def _text(value: Value) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _marked(facts: Facts, deterministic: bool | None) -> tuple[dict[str, Any], bool | None]:  # noqa: FBT001 - as _flag
+    """Return what a mark adds to the verdict of a rule: it leaves the kind, and says more."""
+    said = _truth(Take("mark.deterministic"), facts)
+    more = {"code": facts["mark.code"], "retry_after": facts["mark.retry_after"]}
+    return (
+        {name: value for name, value in more.items() if value is not None},
+        deterministic if said is None else said,
+    )
+
+
+def _taken(name: str, value: Value) -> object:
+    """Return a fact as the type of the field, None where it cannot be one."""
+    if name in _NUMBERS:
+        return _number(value)
+    if name == "hint":
+        return _HINTS.get(value)
+    if name in ("exit_code", "signal"):
+        return _whole(value)
+    text = scalar_text(value)
+    return text[:FACT_LIMIT] or None
+
+
+_NUMBERS: Final = frozenset({"retry_after", "time_limit", "elapsed"})
+
+
+def _number(value: Value) -> float | None:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < 1e12 else None
