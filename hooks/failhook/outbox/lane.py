@@ -177,12 +177,12 @@ class Lane:
                 wait = self._work()
             except StoreError as error:
                 _log.error("%s: the outbox cannot be used, trying again: %s", self.plugin, error)
-            except Exception:
+            except Exception:  # noqa: BLE001 - a lane that ends would silence its plugin
                 _log.exception("%s: delivery goes on after an error of its own", self.plugin)
             self._rest(ticket, wait)
 
     def _rest(self, ticket: int, wait: float) -> None:
-        """Say that all was tried; wait for more, and then a moment longer for the rest of a burst."""
+        """Say that all was tried; wait for more, then a moment longer for the rest of a burst."""
         with self._condition:
             self._served = ticket
             self._condition.notify_all()
