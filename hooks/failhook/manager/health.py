@@ -1,0 +1,170 @@
+"""How each plugin fares: counters, and quarantine for one that keeps failing."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from failhook.capture import capture
+from failhook.clock import Clock
+from failhook.manager.limits import Limits
+
+logger: Final = logging.getLogger("failhook")
+
+_MAX_TOLD: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginHealth:
+    """How one part of one plugin fares.
+
+    Attributes:
+        plugin: the plugin's name.
+        part: ``events`` for the hooks that take events, else the hook's name.
+        delivered: calls that ended well.
+        undelivered: calls that the plugin itself said it could not deliver.
+        failed: calls that raised, ran out of time or answered nonsense.
+        slow: those of them that ran past the time limit.
+        consecutive_failures: failures since the last call that ended well.
+        last_success_at: when a call last ended well, UTC.
+        last_error: the last failure, in one line.
+        quarantined: whether it is left alone, but for a probe from time to time.
+    """
+
+    plugin: str
+    part: str
+    delivered: int = 0
+    undelivered: int = 0
+    failed: int = 0
+    slow: int = 0
+    consecutive_failures: int = 0
+    last_success_at: datetime | None = None
+    last_error: str = ""
+    quarantined: bool = False
+
+
+class Health:
+    """Watches one part of one plugin; any thread may report.
+
+    Args:
+        plugin: the plugin's name.
+        part: ``events``, or a hook that is watched by itself.
+        clock: the time.
+        limits: when quarantine begins, and how its probes are spaced.
+        redact: takes secrets out of what is logged.
+    """
+
+    def __init__(
+        self, plugin: str, part: str, clock: Clock, limits: Limits, redact: Callable[[str], str]
+    ) -> None:
+        self._clock = clock
+        self._limits = limits
+        self._redact = redact
+        self._now = PluginHealth(plugin=plugin, part=part)
+        self._told: set[tuple[str, str]] = set()
+        self._interval = limits.probe
+        self._probe_at: float | None = None
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+
+    @property
+    def state(self) -> PluginHealth:
+        """Return the counters as they are."""
+        return self._now
+
+    def wait(self) -> float:
+        """Return seconds until it may be called: 0 unless it is in quarantine."""
+        probe_at = self._probe_at
+        return 0.0 if probe_at is None else max(0.0, probe_at - self._clock.monotonic())
+
+    def succeeded(self, *, late: bool = False) -> None:
+        """Count a call that ended well; unless it was `late`, that ends a quarantine."""
+        with self._guard():
+            before = self._now
+            self._now = replace(
+                before, delivered=before.delivered + 1, last_success_at=self._clock.now()
+            )
+            if late:
+                return
+            self._now = replace(self._now, consecutive_failures=0, quarantined=False)
+            if before.quarantined:
+                self._probe_at, self._interval = None, self._limits.probe
+                self._told.clear()
+        if before.quarantined:
+            logger.warning(
+                "plugin %r works again after %d failures in a row: %s leaves quarantine",
+                before.plugin,
+                before.consecutive_failures,
+                before.part,
+            )
+
+    def undelivered(self) -> None:
+        """Count what a plugin said it could not deliver: it works, its other side does not."""
+        with self._guard():
+            self._now = replace(self._now, undelivered=self._now.undelivered + 1)
+            if self._now.quarantined:
+                self._probe_at = self._clock.monotonic() + self._interval
+
+    def failed(
+        self, hook: str, line: str, error: BaseException | None = None, *, slow: bool = False
+    ) -> None:
+        """Count a failure; the first of its kind is logged, and so is the quarantine.
+
+        Args:
+            hook: the hook that was called.
+            line: what went wrong, in one line.
+            error: what was raised, for the traceback in the log.
+            slow: it ran past its time limit.
+        """
+        kind = (hook, "slow" if slow else line if error is None else type(error).__qualname__)
+        with self._guard():
+            before = self._now
+            count = before.consecutive_failures + 1
+            quarantined = count >= self._limits.failures
+            self._now = replace(
+                before,
+                failed=before.failed + 1,
+                slow=before.slow + slow,
+                consecutive_failures=count,
+                last_error=line,
+                quarantined=quarantined,
+            )
+            if quarantined:
+                if before.quarantined:
+                    self._interval = min(self._interval * 2, self._limits.longest_probe)
+                self._probe_at = self._clock.monotonic() + self._interval
+            news = kind not in self._told and len(self._told) < _MAX_TOLD
+            if news:
+                self._told.add(kind)
+        self._tell(before, hook, line, error, news=news)
+
+    def _tell(
+        self, before: PluginHealth, hook: str, line: str, error: BaseException | None, *, news: bool
+    ) -> None:
+        level = logging.WARNING if news else logging.DEBUG
+        if logger.isEnabledFor(level):
+            traceback = "" if error is None else "\n" + self._redact(capture(error).traceback)
+            logger.log(
+                level, "plugin %r: %s failed: %s%s", before.plugin, hook, line, traceback.rstrip()
+            )
+        if self._now.quarantined and not before.quarantined:
+            logger.warning(
+                "plugin %r: %s failed %d times in a row, so %s go into quarantine; the next try is "
+                "in %.0f s. Last: %s. Every failure is logged at DEBUG by the logger 'failhook'",
+                before.plugin,
+                hook,
+                before.consecutive_failures + 1,
+                "its events" if before.part == "events" else "its calls",
+                self._interval,
+                line,
+            )
+
+    def _guard(self) -> threading.Lock:
+        if self._pid != os.getpid():  # forked: the parent may have held the lock just then
+            self._lock, self._pid = threading.Lock(), os.getpid()
+        return self._lock

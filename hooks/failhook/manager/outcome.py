@@ -1,0 +1,80 @@
+"""How one call to one plugin ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from failhook.capture import capture
+from failhook.errors import FailhookError, Undelivered
+
+MAX_RETRY_AFTER: Final = 86_400.0
+"""Seconds; no plugin puts an event off for more than a day."""
+
+_MAX_LINE: Final = 500
+
+
+class Status(StrEnum):
+    """What became of the event."""
+
+    DELIVERED = "delivered"
+    UNDELIVERED = "undelivered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one call to one plugin ended.
+
+    Attributes:
+        status: delivered; undelivered, which the plugin said itself; or failed: it raised, ran
+            out of time, or could not be called.
+        error: why it was not delivered, in one line; empty when it was.
+        retryable: whether trying again can help; False sends the event to the dead letters.
+        retry_after: seconds that the other side asked to wait, within a day.
+    """
+
+    status: Status
+    error: str = ""
+    retryable: bool = True
+    retry_after: float | None = None
+
+    @property
+    def delivered(self) -> bool:
+        """Return whether the event needs no further try."""
+        return self.status is Status.DELIVERED
+
+
+DELIVERED: Final = Outcome(status=Status.DELIVERED)
+
+
+def failed(error: str) -> Outcome:
+    """Return the outcome of a call that raised, ran out of time or could not be made."""
+    return Outcome(status=Status.FAILED, error=error)
+
+
+def undelivered(error: Undelivered, line: str) -> Outcome:
+    """Return what a plugin said; a number of seconds that makes no sense counts as not said."""
+    return Outcome(
+        status=Status.UNDELIVERED,
+        error=line,
+        retryable=error.retryable is not False,
+        retry_after=_seconds(error.retry_after),
+    )
+
+
+def error_line(error: BaseException) -> str:
+    """Describe an exception in one line, whatever it does when it is looked at."""
+    info = capture(error)
+    message = " ".join(info.message.split())
+    named = f"{info.name}: {message}" if message else info.name
+    line = message if message and issubclass(type(error), FailhookError) else named
+    return line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 1]}…"
+
+
+def _seconds(said: object) -> float | None:
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return None
+    seconds = min(said, MAX_RETRY_AFTER)
+    return float(seconds) if seconds >= 0 else None  # NaN is not

@@ -1,0 +1,63 @@
+"""What a plugin is given: its settings, a state of its own, and the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from failhook.errors import ConfigError, RegistrationError
+from failhook.manager.arguments import read_arguments
+from failhook.manager.outcome import error_line
+from failhook.plugin import Clock, PluginState, Settings
+
+_OFFERED: Final = ("settings", "state", "clock")
+
+
+@dataclass(frozen=True, slots=True)
+class Provisions:
+    """What the constructor of one plugin may name.
+
+    Attributes:
+        settings: the plugin's table of the configuration, ``[plugins.NAME]``.
+        state: a small state of its own in the store.
+        clock: the time.
+    """
+
+    settings: Settings
+    state: PluginState
+    clock: Clock
+
+
+class VolatileState:
+    """A plugin's state where no store was given: it lives as long as the process."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self._values.get(key)
+
+    def put(self, key: str, value: str | None) -> None:
+        if value is None:
+            self._values.pop(key, None)
+        else:
+            self._values[key] = value
+
+
+def construct(plugin: type, name: str, provisions: Provisions) -> object:
+    """Return an instance, made with those of settings, state and clock that it names.
+
+    Raises:
+        ConfigError: the plugin refused its settings.
+        RegistrationError: the constructor wants something else, or raised.
+    """
+    where = f"plugin {name!r}: {plugin.__name__}()"
+    arguments = read_arguments(plugin, _OFFERED, where)
+    given = {offer: getattr(provisions, offer) for offer in arguments.named}
+    positional, keywords = arguments.bind(given)
+    try:
+        return plugin(*positional, **keywords)
+    except (ConfigError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise RegistrationError(f"{where} raised {error_line(error)}") from error
