@@ -154,7 +154,7 @@ class Number:
 
         def holds(facts: Facts) -> bool:
             value = facts[path]
-            return isinstance(value, int | float) and least <= value <= most
+            return (type(value) is int or type(value) is float) and least <= value <= most
 
         return holds
 

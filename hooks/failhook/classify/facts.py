@@ -34,7 +34,6 @@ class Facts(dict[str, Value]):
     __slots__ = ("derived", "origins", "sources", "views")
 
     def __init__(self, derived: Mapping[str, Derive]) -> None:
-        super().__init__()
         self.derived = derived
         self.origins: dict[str, str] = {}
         self.sources: dict[str, Any] = {}

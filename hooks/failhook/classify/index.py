@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from failhook.classify.conditions import Test
-from failhook.classify.facts import Facts
+from failhook.classify.facts import Facts, Value
 from failhook.classify.rule import Rule, Tier
 from failhook.classify.verdict import Verdict
 
@@ -15,23 +15,41 @@ _MAX_PLANS: Final = 512
 
 
 class Entry:
-    """One rule, ready to be asked."""
+    """One rule, ready to be asked.
 
-    __slots__ = ("decides_for_a_cause", "needs", "rule", "tests", "verdict")
+    Attributes:
+        key: the one condition that the index itself answers: a path and its possible values.
+        needs: the facts without which the rule cannot hold.
+    """
 
-    def __init__(self, rule: Rule) -> None:
+    __slots__ = ("_tests", "decides_for_a_cause", "key", "needs", "rule", "verdict")
+
+    def __init__(self, rule: Rule, derived: frozenset[str]) -> None:
         conditions = rule.conditions
         self.rule = rule
-        self.tests: tuple[Test, ...] = (
-            *(matcher.test(path) for path, matcher in conditions.items()),
+        self.key = next(
+            (
+                (path, keys)
+                for path, matcher in conditions.items()
+                if path not in derived and (keys := matcher.keys()) is not None
+            ),
+            None,
+        )
+        answered = None if self.key is None else self.key[0]
+        self._tests: tuple[Test, ...] = (
+            *(matcher.test(path) for path, matcher in conditions.items() if path != answered),
             *(predicate.holds for predicate in rule.also),
         )
-        self.needs = frozenset(path for path, matcher in conditions.items() if matcher.needs_fact())
+        self.needs = (
+            frozenset(path for path, matcher in conditions.items() if matcher.needs_fact())
+            - derived
+        )
         self.verdict = Verdict(rule)
         self.decides_for_a_cause = rule.tier <= Tier.REPORT and not rule.fallback
 
     def holds(self, facts: Facts) -> bool:
-        for test in self.tests:  # noqa: SIM110 - twice as fast as all() over a generator
+        """Return whether what the index has not answered holds too."""
+        for test in self._tests:  # noqa: SIM110 - twice as fast as all() over a generator
             if not test(facts):
                 return False
         return True
@@ -46,21 +64,24 @@ class Index:
     """
 
     def __init__(self, rules: Iterable[Rule], derived: Iterable[str] = ()) -> None:
-        self._derived = frozenset(derived)
-        ordered = sorted(rules, key=lambda rule: rule.tier)
-        self._entries = tuple(Entry(rule) for rule in ordered)
-        self._by_value: dict[str, dict[Any, list[int]]] = {}
+        known = frozenset(derived)
+        self._entries = tuple(
+            Entry(rule, known) for rule in sorted(rules, key=lambda rule: rule.tier)
+        )
+        self._by_value: dict[str, dict[Value, list[int]]] = {}
         self._rest: list[int] = []
         self._plans: dict[tuple[str, ...], _Plan] = {}
-        self.paths = frozenset(path for rule in ordered for path in rule.when)
         for number, entry in enumerate(self._entries):
-            self._file(number, entry)
+            if entry.key is None:
+                self._rest.append(number)
+            else:
+                path, keys = entry.key
+                for key in keys:
+                    self._by_value.setdefault(path, {}).setdefault(key, []).append(number)
 
     def first(self, facts: Facts, report: Report) -> Entry | None:
         """Return the first rule that holds."""
-        entries = self._entries
-        for number in self._candidates(facts):
-            entry = entries[number]
+        for entry in self._candidates(facts):
             try:
                 if entry.holds(facts):
                     return entry
@@ -70,62 +91,50 @@ class Index:
 
     def all(self, facts: Facts, report: Report) -> Iterator[Entry]:
         """Yield every rule that holds, in order."""
-        entries = self._entries
-        for number in self._candidates(facts):
-            entry = entries[number]
+        for entry in self._candidates(facts):
             try:
                 if entry.holds(facts):
                     yield entry
-            except Exception as error:  # noqa: BLE001 - a broken rule costs only itself
+            except Exception as error:  # noqa: BLE001 - as above
                 report(f"rule {entry.rule.id}", error)
 
-    def _file(self, number: int, entry: Entry) -> None:
-        """Put a rule under the values that one of its conditions lists, or with the rest."""
-        listed = [
-            (path, keys)
-            for path, matcher in entry.rule.conditions.items()
-            if path not in self._derived and (keys := matcher.keys()) is not None
-        ]
-        if not listed:
-            self._rest.append(number)
-            return
-        path, keys = listed[0]
-        by_value = self._by_value.setdefault(path, {})
-        for key in keys:
-            by_value.setdefault(key, []).append(number)
-
-    def _candidates(self, facts: Facts) -> Iterable[int]:
+    def _candidates(self, facts: Facts) -> Iterable[Entry]:
+        """Return the rules that could hold, in order; the same facts' shapes come again and again."""
+        if not self._entries:
+            return ()
         shape = tuple(facts)
         plan = self._plans.get(shape)
         if plan is None:
-            plan = self._plan(facts)
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
-            self._plans[shape] = plan
-        always, keyed = plan
-        found: list[int] = []
-        for path, by_value in keyed:
-            value = facts[path]
-            if type(value) is tuple:
-                for member in value:
-                    numbers = by_value.get(member)
-                    if numbers is not None:
-                        found += numbers
-            else:
-                numbers = by_value.get(value)
-                if numbers is not None:
-                    found += numbers
-        if not found:
-            return always
-        found += always
-        return sorted(set(found))
+            keyed = [(path, self._by_value[path]) for path in shape if path in self._by_value]
+            plan = self._plans[shape] = (keyed, {})
+        keyed, known = plan
+        values = tuple([_listed(facts[path], by_value) for path, by_value in keyed])
+        entries = known.get(values)
+        if entries is None:
+            if len(known) >= _MAX_PLANS:
+                known.clear()
+            entries = known[values] = self._select(frozenset(shape), keyed, values)
+        return entries
 
-    def _plan(self, facts: Facts) -> _Plan:
-        """Return what facts of this shape can be asked, whatever their values."""
-        known = self._derived | facts.keys()
-        always = [number for number in self._rest if self._entries[number].needs <= known]
-        keyed = [(path, self._by_value[path]) for path in facts if path in self._by_value]
-        return always, keyed
+    def _select(
+        self, shape: frozenset[str], keyed: _Keyed, values: tuple[Value, ...]
+    ) -> tuple[Entry, ...]:
+        numbers = set(self._rest)
+        for (_, by_value), value in zip(keyed, values, strict=True):
+            for member in value if isinstance(value, tuple) else (value,):
+                numbers.update(by_value.get(member, ()))
+        entries = (self._entries[number] for number in sorted(numbers))
+        return tuple(entry for entry in entries if entry.needs <= shape)
 
 
-_Plan = tuple[list[int], list[tuple[str, dict[Any, list[int]]]]]
+def _listed(value: Value, by_value: dict[Value, list[int]]) -> Value:
+    """Return the part of a value that some rule asks for."""
+    if type(value) is tuple:
+        return tuple([member for member in value if member in by_value])
+    return value if value in by_value else None
+
+
+_Keyed = list[tuple[str, dict[Value, list[int]]]]
+_Plan = tuple[_Keyed, dict[tuple[Value, ...], tuple[Entry, ...]]]

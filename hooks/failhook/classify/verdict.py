@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from failhook.classify.conditions import as_text
@@ -17,13 +17,21 @@ MESSAGE_LIMIT: Final = 1_000
 FACT_LIMIT: Final = 300
 """Characters of a message and of one fact in the evidence summary."""
 
+_REPEATED: Final = frozenset({Tier.CANCEL, Tier.DEADLINE, Tier.SIGNAL, Tier.EXIT, Tier.MISMATCH})
+_ALWAYS_READ: Final = ("exit_code", "signal", "node")
+_MAX_SAID: Final = 64
+
 Render = Callable[[Facts], str]
 
 
 class Verdict:
-    """Build the failure details of one rule; what does not depend on facts is prepared once."""
+    """Build the failure details of one rule.
 
-    __slots__ = ("_fact_paths", "_message", "_rule", "_taken")
+    A supervisor sees the same few deaths again and again: what a rule on them has said of the same
+    facts is said again, instead of built anew.
+    """
+
+    __slots__ = ("_fact_paths", "_message", "_reads", "_rule", "_said", "_taken")
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
@@ -32,13 +40,36 @@ class Verdict:
         )
         self._message = template(rule.message or rule.because)
         self._taken = tuple(rule.take.items())
+        self._reads = tuple(sorted({*self._fact_paths, *_reads(rule)}))
+        self._said: dict[tuple[object, ...], FailureDetails] | None = (
+            {} if rule.tier in _REPEATED else None
+        )
 
     def __call__(self, facts: Facts, evidence: Evidence, task: Task | None) -> FailureDetails:
+        """Return the verdict on one attempt."""
+        executor = None if task is None else task.executor
+        if self._said is None or facts.origins or "mark" in facts:
+            return self._build(facts, evidence, executor)
+        key = (
+            executor,
+            evidence.started,
+            evidence.node,
+            *[facts.get(path) for path in _ALWAYS_READ],
+            *[facts[path] for path in self._reads],
+        )
+        said = self._said.get(key)
+        if said is None:
+            if len(self._said) >= _MAX_SAID:
+                self._said.clear()
+            said = self._said[key] = self._build(facts, evidence, executor)
+        return said
+
+    def _build(self, facts: Facts, evidence: Evidence, executor: str | None) -> FailureDetails:
         rule = self._rule
         started = rule.started or evidence.started or _started(rule, evidence)
         deterministic = _truth(rule.deterministic, facts)
         more: dict[str, Any] = {}
-        if facts.get("mark") and rule.tier > Tier.MARK:
+        if rule.tier > Tier.MARK and facts.get("mark"):
             more, deterministic = _marked(facts, deterministic)
         for name, path in self._taken:
             value = _taken(name, facts[path])
@@ -52,7 +83,7 @@ class Verdict:
             confidence=_level(rule.confidence, facts),
             rule=rule.id,
             evidence=tuple([fact(facts, path) for path in self._fact_paths]),
-            executor=None if task is None else task.executor,
+            executor=executor,
             exit_code=_whole(facts.get("exit_code")),
             signal=_whole(facts.get("signal")),
             started=started,
@@ -63,6 +94,15 @@ class Verdict:
             hint=more.pop("hint", rule.hint),
             **more,
         )
+
+
+def _reads(rule: Rule) -> Iterator[str]:
+    """Yield the facts that the verdict of a rule is filled from."""
+    yield from PLACE.findall(rule.message or rule.because)
+    yield from rule.take.values()
+    for value in (rule.kind, rule.reason, rule.deterministic, rule.confidence, rule.by_itself):
+        if isinstance(value, Take):
+            yield value.path
 
 
 def template(text: str) -> Render:
