@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
@@ -16,7 +17,9 @@ WhenRefundsEnd = Literal["charge", "fail"]
 
 
 def _at_least(name: str, value: object, least: float) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= least:
+    if isinstance(value, bool) or not (
+        isinstance(value, int | float) and least <= value < math.inf
+    ):
         msg = f"policy.{name} is {value!r}; it must be a number, {least} or more"
         raise ConfigError(msg)
 
@@ -41,6 +44,9 @@ class Backoff:
         _at_least("initial", self.initial, 0)
         _at_least("factor", self.factor, 1)
         _at_least("maximum", self.maximum, 0)
+        if type(self.jitter) is not bool:
+            msg = f"policy.jitter is {self.jitter!r}; it is true or false"
+            raise ConfigError(msg)
 
     def delay(self, retry: int, random: float) -> float:
         """Return the seconds before the `retry`-th retry (from 1); `random` is in 0..1."""

@@ -1,0 +1,77 @@
+"""Where settings come from: a file, then a few variables of the environment above it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from failhook.config.document import Document, read_document
+from failhook.config.sections import (
+    read_delivery,
+    read_patterns,
+    read_plugins,
+    read_policies,
+    read_rules,
+    read_store,
+)
+from failhook.config.settings import Config
+
+FILE_NAME: Final = "failhook.toml"
+ALLOWED: Final = ("store", "namespace", "policy", "rules", "plugins", "delivery", "redact")
+
+
+def load_config(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """Return the settings of the first of: `path`, ``FAILHOOK_CONFIG``, ``./failhook.toml``, none.
+
+    ``FAILHOOK_STORE`` and ``FAILHOOK_NAMESPACE`` win over the file.
+
+    Args:
+        path: the file; it must exist.
+        environ: the variables; this process's own unless given. An empty one counts as not set.
+
+    Raises:
+        ConfigError: the file cannot be read, or a setting is wrong; the message names file, line
+            and key, and what is allowed there.
+    """
+    environ = os.environ if environ is None else environ
+    file = _file(path, environ)
+    config = Config() if file is None else _read(read_document(file))
+    return _with_environment(config, environ)
+
+
+def _file(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
+    if path is not None:
+        return Path(path)
+    named = environ.get("FAILHOOK_CONFIG")
+    if named:
+        return Path(named)
+    here = Path(FILE_NAME)
+    return here if os.path.lexists(here) else None
+
+
+def _read(document: Document) -> Config:
+    root = document.root
+    document.only((), root, ALLOWED)
+    plugins, blocked = read_plugins(document, root.get("plugins", {}))
+    return Config(
+        path=document.path,
+        store=read_store(document, root["store"]) if "store" in root else None,
+        namespace=document.text_at(("namespace",), root.get("namespace", "default")),
+        policies=read_policies(document, root.get("policy", {})),
+        rules=read_rules(document, root.get("rules", [])),
+        plugins=plugins,
+        blocked=blocked,
+        delivery=read_delivery(document, root.get("delivery", {})),
+        redact=read_patterns(document, root.get("redact", {})),
+    )
+
+
+def _with_environment(config: Config, environ: Mapping[str, str]) -> Config:
+    return replace(
+        config,
+        store=environ.get("FAILHOOK_STORE") or config.store,
+        namespace=environ.get("FAILHOOK_NAMESPACE") or config.namespace,
+    )
