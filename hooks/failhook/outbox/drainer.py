@@ -28,6 +28,7 @@ class Drainer:
         attach: puts the live exception back on an event that this process reported.
         limits: how hard to try.
         random: returns a number in 0..1, for the jitter of backoffs.
+        buried: told of each dead letter: plugin, event, and why. It must not block.
         owner: a name for this process's leases that no other process has.
     """
 
@@ -40,6 +41,7 @@ class Drainer:
         attach: Callable[[FailureEvent, str], FailureEvent],
         limits: DeliveryLimits,
         random: Callable[[], float],
+        buried: Callable[[str, FailureEvent, str], None],
         owner: str,
     ) -> None:
         self._outbox = outbox
@@ -48,6 +50,7 @@ class Drainer:
         self._limits = limits
         self._random = random
         self._attach = attach
+        self._buried = buried
         self._owner = owner
         self._lanes: dict[str, Lane] = {}
         self._lock = threading.Lock()
@@ -113,13 +116,10 @@ class Drainer:
 
     def _watch_lanes(self) -> None:
         while not self._closed.wait(self._limits.watch):
-            for lane in list(self._lanes.values()):
+            for plugin in self._handover.overdue():
+                lane = self._lanes.get(plugin)
                 try:
-                    lane.watch()
+                    if lane is not None:
+                        lane.give_up()
                 except StoreError as error:
-                    _log.error("%s: a late event cannot be put back: %s", lane.plugin, error)
-
-    def _buried(self, plugin: str, event: FailureEvent, error: str) -> None:
-        for other in self._handover.names():
-            if other != plugin:
-                self._lane(other).notice(event, plugin, error)
+                    _log.error("%s: a late event cannot be put back: %s", plugin, error)

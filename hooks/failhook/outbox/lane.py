@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from failhook.clock import Clock
@@ -19,21 +18,16 @@ _log = logging.getLogger("failhook")
 
 
 class Outcome(Protocol):
-    """What came of one handover."""
+    """What came of one handover; ``status`` is delivered, undelivered or failed."""
 
     @property
-    def delivered(self) -> bool:
-        """The plugin took the event, or has no use for it."""
+    def status(self) -> str:
+        """``undelivered`` is what the plugin said itself; ``failed`` is that it broke or hung."""
         ...
 
     @property
     def retryable(self) -> bool:
-        """A further try may help."""
-        ...
-
-    @property
-    def refused(self) -> bool:
-        """The plugin itself said that it could not deliver; it did not break."""
+        """Whether a further try may help."""
         ...
 
     @property
@@ -54,20 +48,16 @@ class Handover(Protocol):
         """Return the plugins that are held here."""
         ...
 
-    def call(self, plugin: str, event: FailureEvent) -> Outcome:
+    def call(self, name: str, event: FailureEvent) -> Outcome:
         """Hand one event to one plugin, in this thread."""
         ...
 
-    def tell(self, plugin: str, event: FailureEvent, dead: str, error: str) -> None:
-        """Tell one plugin that another one's delivery has failed for good."""
+    def ready(self, name: str, now: datetime) -> datetime | None:
+        """Return from when on a plugin may be called; None is now."""
         ...
 
-    def wait(self, plugin: str) -> float:
-        """Return the seconds until a plugin may be called: 0 unless it is quarantined."""
-        ...
-
-    def overdue(self, plugin: str) -> bool:
-        """Return whether the call that is under way has run past its time limit."""
+    def overdue(self) -> Sequence[str]:
+        """Return the plugins whose call runs past its time limit at this moment."""
         ...
 
 
@@ -96,7 +86,6 @@ class Lane:
         self._attach = attach
         self._buried = buried
         self._owner = f"{owner}:{plugin}"
-        self._notices: deque[tuple[FailureEvent, str, str]] = deque(maxlen=100)
         self._condition = threading.Condition()
         self._woken = False
         self._closing = False
@@ -121,11 +110,6 @@ class Lane:
             self._thread.start()
         self._condition.notify_all()
 
-    def notice(self, event: FailureEvent, dead: str, error: str) -> None:
-        """Have the plugin told that another one's delivery has failed for good."""
-        self._notices.append((event, dead, error))
-        self.wake()
-
     def ask(self) -> int:
         """Ask for everything that is due now to be tried; return a ticket for `served`."""
         with self._condition:
@@ -138,10 +122,8 @@ class Lane:
         with self._condition:
             return self._condition.wait_for(lambda: self._served >= ticket, timeout)
 
-    def watch(self) -> None:
-        """Give up on a call that is past its limit: its row goes back, whatever becomes of it."""
-        if not self._handover.overdue(self.plugin):
-            return
+    def give_up(self) -> None:
+        """Put the row back whose call is past its limit, whatever becomes of the call."""
         with self._condition:
             current = self._current
             if current is None or self._given_up:
@@ -193,12 +175,11 @@ class Lane:
 
     def _work(self) -> float:
         """Deliver all that is due; return the seconds until there may be more."""
-        while self._notices:
-            self._handover.tell(self.plugin, *self._notices.popleft())
         while not self._closing:
             now = self._clock.now()
-            if (quarantined := self._handover.wait(self.plugin)) > 0:
-                return min(self._limits.poll, quarantined)
+            ready = self._handover.ready(self.plugin, now)
+            if ready is not None:
+                return min(self._limits.poll, max(0.01, (ready - now).total_seconds()))
             rows = self._outbox.claim(
                 self.plugin,
                 now=now,
@@ -239,13 +220,12 @@ class Lane:
         with self._condition:
             self._current = None
             given_up = self._given_up
-        if outcome.delivered:
+        if outcome.status == "delivered":
             return True
         if not given_up:
             if outcome.retryable:
-                self._failed(
-                    row, outcome.error, refused=outcome.refused, retry_after=outcome.retry_after
-                )
+                refused = outcome.status == "undelivered"
+                self._failed(row, outcome.error, refused=refused, retry_after=outcome.retry_after)
             else:
                 self._bury(row, outcome.error)
         return False

@@ -13,6 +13,7 @@ from failhook import host
 from failhook.classify import Classifier
 from failhook.clock import Clock, SystemClock
 from failhook.decision import Decision
+from failhook.details import FailureDetails
 from failhook.errors import StartRefused
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
@@ -24,6 +25,7 @@ from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Store, Transaction
 from failhook.pipeline.adoption import Adoption, Refusal, lost
 from failhook.pipeline.live import LiveErrors
+from failhook.pipeline.notices import Notices
 from failhook.pipeline.records import Failure, Records, Resolution
 from failhook.redact import Redactor
 from failhook.stores.memory import MemoryStore
@@ -73,7 +75,7 @@ class Pipeline:
         self.store: Store = MemoryStore() if store is None else store
         self.manager: Manager = manager or Manager(clock=self.clock)
         self.executor = executor
-        self._classifier = classifier or Classifier(third_party=self.manager.ask)
+        self._classifier = classifier or Classifier(third_party=self._ask)
         self._me: Owner = host.this_process()
         self._records = Records(
             policies=policies or Policies(),
@@ -94,6 +96,7 @@ class Pipeline:
             attach=self._live.attach,
             limits=delivery or DeliveryLimits(),
             random=random,
+            buried=Notices(self.manager),
             owner=f"{self._me.host}:{self._me.pid}:{self._me.started}",
         )
 
@@ -290,6 +293,9 @@ class Pipeline:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _ask(self, task: Task | None, evidence: Evidence) -> FailureDetails | None:
+        return None if task is None else self.manager.ask(task, evidence)
 
     def _judge(self, task: Task, evidence: Evidence) -> Failure:
         details = self._classifier.classify(task, evidence)

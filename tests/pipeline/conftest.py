@@ -1,0 +1,83 @@
+"""A pipeline on each store, with a plugin that remembers what it heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from failhook.gate.overrides import Policies
+from failhook.manager import Manager
+from failhook.outbox.port import Store
+from failhook.pipeline import Pipeline
+from failhook.plugin import FailureEvent, hookimpl
+from failhook.policy import Policy
+from failhook.stores import open_store
+
+MakePipeline = Callable[..., Pipeline]
+
+
+class Recorder:
+    """Remembers every event that it is given."""
+
+    def __init__(self) -> None:
+        self.events: list[FailureEvent] = []
+
+    @hookimpl
+    def on_task_failed(self, event: FailureEvent) -> None:
+        self.events.append(event)
+
+    @hookimpl
+    def on_task_recovered(self, event: FailureEvent) -> None:
+        self.events.append(event)
+
+    @hookimpl
+    def on_failure_amended(self, event: FailureEvent) -> None:
+        self.events.append(event)
+
+    @hookimpl
+    def on_suspect_success(self, event: FailureEvent) -> None:
+        self.events.append(event)
+
+    @property
+    def types(self) -> list[str]:
+        """Return the types of what was heard, in order."""
+        return [event.type.value for event in self.events]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """Return an empty store of each kind."""
+    return open_store("memory" if request.param == "memory" else str(tmp_path / "failhook.db"))
+
+
+@pytest.fixture
+def heard() -> Recorder:
+    """Return the plugin that listens to every pipeline of this test."""
+    return Recorder()
+
+
+@pytest.fixture
+def make(store: Store, heard: Recorder) -> Iterator[MakePipeline]:
+    """Return a maker of pipelines on the one store; they are closed at the end."""
+    made: list[Pipeline] = []
+
+    def build(policy: Policy | None = None, *plugins: object) -> Pipeline:
+        manager = Manager()
+        manager.register(heard, "heard")
+        for number, plugin in enumerate(plugins):
+            manager.register(plugin, f"plugin{number}")
+        pipeline = Pipeline(
+            store,
+            manager=manager,
+            policies=Policies(policy or Policy()),
+            dispatch="inline",
+            random=lambda: 1.0,
+        )
+        made.append(pipeline)
+        return pipeline
+
+    yield build
+    for pipeline in made:
+        pipeline.close()

@@ -1,0 +1,146 @@
+"""A supervisor that is gone: seen by the next start of the same key, or by a reaper."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from failhook import host
+from failhook.errors import StartRefused
+from failhook.evidence import Evidence
+from failhook.outbox.port import Store
+from failhook.pipeline import Pipeline
+from failhook.policy import Policy
+from failhook.stores import open_store
+from failhook.task import Task
+from tests.pipeline.conftest import MakePipeline, Recorder
+
+START_AND_DIE = """
+import os, signal, sys
+from failhook import Pipeline, Policy, StartRefused, Task
+from failhook.gate.overrides import Policies
+from failhook.stores import open_store
+
+policy = Policy(max_infra_refunds=int(sys.argv[2]))
+pipeline = Pipeline(open_store(sys.argv[1]), policies=Policies(policy), dispatch="none")
+try:
+    task = pipeline.started(Task("nightly", "load", run_id="r1", idempotent=sys.argv[3] == "1"))
+except StartRefused as refused:
+    print(refused)
+    sys.exit(3)
+print(task.attempt, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def start_and_die(
+    path: Path, refunds: int = 0, *, idempotent: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Start the task in a process of its own that is killed at once."""
+    arguments = [str(path), str(refunds), str(int(idempotent))]
+    return subprocess.run(
+        [sys.executable, "-c", START_AND_DIE, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_a_task_that_takes_its_executor_with_it_runs_three_times_with_cap_2(
+    tmp_path: Path,
+) -> None:
+    """The fourth start is refused with the whole story: redelivery loops end at the cap."""
+    runs = [start_and_die(tmp_path / "failhook.db", refunds=2) for _ in range(4)]
+
+    assert ["1\n", "2\n", "3\n"] == [run.stdout for run in runs[:3]]
+    assert 3 == runs[3].returncode
+    story = runs[3].stdout.splitlines()
+    assert "RetriesExhausted" in story[0] or "retries are used" in story[0]
+    assert 3 == sum(line.startswith("attempt ") for line in story)
+    assert all("WorkerLost" in line for line in story if line.startswith("attempt "))
+
+
+def test_the_refusal_stands_for_every_later_start(tmp_path: Path) -> None:
+    """No restart resets a counter."""
+    runs = [start_and_die(tmp_path / "failhook.db") for _ in range(3)]
+
+    assert [-9, 3, 3] == [run.returncode for run in runs]
+
+
+def test_what_is_not_idempotent_is_held_after_its_supervisor_died(tmp_path: Path) -> None:
+    """Nobody knows whether it was done, so nobody runs it again unasked."""
+    path = tmp_path / "failhook.db"
+    start_and_die(path, refunds=5, idempotent=False)
+    again = start_and_die(path, refunds=5, idempotent=False)
+
+    assert 3 == again.returncode
+    assert "somebody must say" in again.stdout
+
+
+def test_a_reaper_reports_each_lost_attempt_once(tmp_path: Path) -> None:
+    """A restarted executor finds what was in flight; a second look finds nothing."""
+    path = tmp_path / "failhook.db"
+    start_and_die(path)
+    with Pipeline(open_store(str(path)), dispatch="none") as pipeline:
+        (reaped,) = pipeline.reap()
+
+        task, decision = reaped
+        assert ("load", 1, "RetriesExhausted") == (task.name, task.attempt, decision.code)
+        assert [] == pipeline.reap()
+
+
+def test_a_task_that_was_only_queued_is_charged_nothing(make: MakePipeline) -> None:
+    """What never called started() was never open."""
+    pipeline = make()
+
+    assert [] == pipeline.reap()
+    assert 1 == pipeline.started(Task("nightly", "load")).attempt
+
+
+def test_the_same_attempt_is_not_run_twice_at_once(
+    make: MakePipeline, store: Store, heard: Recorder
+) -> None:
+    """A second delivery while the first runs is refused and costs nothing."""
+    pipeline = make(Policy(retries=5))
+    task = pipeline.started(Task("nightly", "load"))
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        with store.transaction() as ledger:
+            attempt = ledger.attempt(task.attempt_key)
+            assert attempt is not None
+            assert attempt.owner is not None
+            owner = replace(attempt.owner, pid=other.pid, started=host.process_started(other.pid))
+            ledger.save_attempt(replace(attempt, owner=owner))
+        with pytest.raises(StartRefused) as refused:
+            pipeline.started(task)
+    finally:
+        other.kill()
+        other.wait()
+
+    assert "DuplicateExecution" == refused.value.decision.code
+    assert [] == heard.types
+    assert 2 == pipeline.started(task).attempt
+
+
+def test_starting_twice_in_one_process_is_one_attempt(make: MakePipeline) -> None:
+    """A host that repeats itself changes nothing."""
+    pipeline = make()
+    task = pipeline.started(Task("nightly", "load"))
+
+    assert task == pipeline.started(task)
+
+
+def test_a_host_that_counts_from_one_again_is_understood(make: MakePipeline) -> None:
+    """Attempt numbers come from the ledger: the host's attempt 1 is attempt 2 after a restart."""
+    pipeline = make(Policy(retries=1))
+    task = Task("nightly", "load")
+    pipeline.failed(pipeline.started(task), Evidence.exception(ValueError("first")))
+    pipeline.started(task)
+    decision = pipeline.failed(task, Evidence.exception(ValueError("second")))
+
+    assert (2, False) == (decision.attempt, decision.retry)
