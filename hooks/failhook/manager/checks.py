@@ -21,13 +21,13 @@ _MARKED: Final = "mark it with @hookimpl (from failhook.plugin import hookimpl)"
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """One hook, as one plugin implements it."""
+    """A function of a plugin, and what it must be called with."""
 
     hook: str
     function: Callable[..., object]
     arguments: Arguments
-    tryfirst: bool
-    trylast: bool
+    tryfirst: bool = False
+    trylast: bool = False
 
 
 def implementations(plugin: object, name: str, hooks: Hooks) -> dict[str, Implementation]:

@@ -97,10 +97,9 @@ class Health:
                 self._told.clear()
         if before.quarantined:
             logger.warning(
-                "plugin %r works again after %d failures in a row: %s leaves quarantine",
+                "plugin %r has left quarantine: it works again after %d failures in a row",
                 before.plugin,
                 before.consecutive_failures,
-                before.part,
             )
 
     def undelivered(self) -> None:
@@ -154,12 +153,12 @@ class Health:
             )
         if self._now.quarantined and not before.quarantined:
             logger.warning(
-                "plugin %r: %s failed %d times in a row, so %s go into quarantine; the next try is "
-                "in %.0f s. Last: %s. Every failure is logged at DEBUG by the logger 'failhook'",
+                "plugin %r is in quarantine: %s failed %d times in a row; %s, the next try is in "
+                "%.0f s. Last: %s. To see every failure, set the logger 'failhook' to DEBUG",
                 before.plugin,
                 hook,
                 before.consecutive_failures + 1,
-                "its events" if before.part == "events" else "its calls",
+                "its events wait" if before.part == "events" else "it is passed over",
                 self._interval,
                 line,
             )

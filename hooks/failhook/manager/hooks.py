@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
-from failhook.error_info import ErrorInfo
 from failhook.event import EventType, FailureEvent
 from failhook.spec import FailureListener
 
@@ -37,23 +35,16 @@ def part_of(hook: str) -> str:
     return EVENTS if hook in HOOK_OF.values() else hook
 
 
-def offered(event: FailureEvent, error: ErrorInfo | None = None) -> dict[str, Any]:
+def offered(event: FailureEvent) -> dict[str, Any]:
     """Return what an event offers to its hooks, by argument.
 
-    Args:
-        event: what happened.
-        error: the error as the process that raised it knows it. Only its live exception is taken:
-            the event's own texts are the redacted ones.
+    A live exception is lent as ``error`` alone: nothing live can be reached from ``event``.
     """
-    event = event.without_exception()
-    told = event.error
-    if told is not None and error is not None:
-        told = replace(told, exception=error.exception)
     return {
         "task": event.task,
-        "error": told,
+        "error": event.error,
         "failure_details": event.failure_details,
         "decision": event.decision,
         "previous": event.previous,
-        "event": event,
+        "event": event.without_exception(),
     }

@@ -13,14 +13,14 @@ from typing import Any, Final
 from failhook.clock import Clock
 from failhook.details import FailureDetails
 from failhook.errors import Undelivered
-from failhook.manager.arguments import Arguments
 from failhook.manager.checks import Implementation
 from failhook.manager.health import Health
 from failhook.manager.hooks import EVENTS
 from failhook.manager.limits import Limits
+from failhook.manager.loop import LoopThread
 from failhook.manager.outcome import DELIVERED, Outcome, error_line, failed, undelivered
-from failhook.manager.threads import LoopThread, OutOfTime, StillRunning, Worker
 from failhook.manager.verdicts import NotAVerdict, sound_verdict
+from failhook.manager.worker import OutOfTime, StillRunning, Worker
 
 logger: Final = logging.getLogger("failhook")
 
@@ -37,6 +37,7 @@ class Answer:
 class _Delivery:
     hook: str
     since: float
+    pid: int
     overdue: bool = False
 
 
@@ -51,7 +52,7 @@ class Listener:
         name: the plugin's name.
         plugin: the plugin itself.
         implementations: what it implements, by hook.
-        close: its ``close``, with the arguments that it names; None where it has none.
+        close: its ``close``; None where it has none.
         parts: the part that each hook is watched as.
         clock: the time.
         limits: how long it may take.
@@ -63,7 +64,7 @@ class Listener:
         name: str,
         plugin: object,
         implementations: Mapping[str, Implementation],
-        close: tuple[Callable[..., object], Arguments] | None,
+        close: Implementation | None,
         *,
         parts: Mapping[str, str],
         clock: Clock,
@@ -83,12 +84,12 @@ class Listener:
         self._limits = limits
         self._redact = redact
         self._delivery: _Delivery | None = None
-        self._threads: tuple[int, Worker, LoopThread] | None = None
+        self._threads = self._new_threads()
 
     def deliver(self, hook: str, given: Mapping[str, Any]) -> Outcome:
         """Call one implementation in this thread and say what became of it; it never raises."""
-        delivery = self._delivery = _Delivery(hook, self._clock.monotonic())
-        answer = self._attempt(hook, given, self._limits.call)
+        delivery = self._delivery = _Delivery(hook, self._clock.monotonic(), os.getpid())
+        answer = self._attempt(self.implementations[hook], given, self._limits.call)
         self._delivery = None
         late = self._clock.monotonic() - delivery.since > self._limits.call
         return self._judge(hook, answer, late=late, counted=delivery.overdue)
@@ -96,7 +97,9 @@ class Listener:
     def overdue(self) -> bool:
         """Return whether a delivery runs past its limit; the first time, count it as a failure."""
         delivery = self._delivery
-        if delivery is None or self._clock.monotonic() - delivery.since <= self._limits.call:
+        if delivery is None or delivery.pid != os.getpid():
+            return False
+        if self._clock.monotonic() - delivery.since <= self._limits.call:
             return False
         if not delivery.overdue:
             delivery.overdue = True
@@ -108,53 +111,52 @@ class Listener:
         self,
         hook: str,
         given: Mapping[str, Any],
-        limit: float,
+        deadline: float,
         read: Callable[[object], object] = _ignore,
     ) -> Future[Answer] | None:
         """Start a call in the plugin's own thread; None where it is passed over just now.
 
-        What it returns goes through `read`, in that thread too.
+        Args:
+            hook: what to call.
+            given: with what.
+            deadline: on the monotonic clock; it is worth nothing later.
+            read: what becomes of what it returns, in that thread too.
         """
         health = self.health[self._parts[hook]]
         if health.wait() > 0:
             return None
+        implementation = self.implementations[hook]
         try:
-            return self._worker.begin(lambda: self._attempt(hook, given, limit, read))
+            return self._begin(implementation, given, deadline, read)
         except StillRunning:
             return None
         except RuntimeError as error:
             health.failed(hook, error_line(error), error)
             return None
 
-    def finish(self, hook: str, future: Future[Answer] | None, timeout: float) -> Outcome:
+    def finish(self, hook: str, future: Future[Answer] | None, deadline: float) -> Outcome:
         """Wait for what `begin` started and say what became of it."""
         if future is None:
             return failed("passed over: in quarantine, or still in an earlier call")
-        return self._judge(hook, _result(future, timeout))
+        return self._judge(hook, self._answer(future, deadline, self._limits.call))
 
     def ask(self, hook: str, given: Mapping[str, Any]) -> FailureDetails | None:
         """Return an implementation's verdict, None where it has none or none in time."""
-        limit = self._limits.ask
-
-        def read(value: object) -> FailureDetails | None:
-            return None if value is None else sound_verdict(value, rule=f"plugin:{self.name}")
-
-        future = self.begin(hook, given, limit, read)
+        deadline = self._clock.monotonic() + self._limits.ask
+        future = self.begin(hook, given, deadline, self._verdict)
         if future is None:
             return None
-        answer = _result(future, limit)
+        answer = self._answer(future, deadline, self._limits.ask)
         self._judge(hook, answer)
         return answer.value if isinstance(answer.value, FailureDetails) else None
 
-    def begin_close(self, timeout: float) -> Future[Answer] | None:
+    def begin_close(self, deadline: float) -> Future[Answer] | None:
         """Start the plugin's ``close(timeout)`` in its own thread; None where it has none."""
         if self._close is None:
             return None
-        function, arguments = self._close
-        given = {"timeout": timeout}
         try:
-            if self._delivery is None:
-                return self._worker.begin(lambda: self._call(function, arguments, given, timeout))
+            if self._delivery is None or self._delivery.pid != os.getpid():
+                return self._begin(self._close, {"timeout": self._left(deadline)}, deadline)
             refusal: Exception = StillRunning()
         except (StillRunning, RuntimeError) as error:
             refusal = error
@@ -162,45 +164,56 @@ class Listener:
         refused.set_result(Answer(error=refusal))
         return refused
 
-    def finish_close(self, future: Future[Answer] | None, timeout: float) -> bool:
+    def finish_close(self, future: Future[Answer] | None, deadline: float) -> bool:
         """Wait for ``close`` and return whether it ended well; what it raises is logged."""
         if future is None:
             return True
-        error = _result(future, timeout).error
+        error = self._answer(future, deadline, self._left(deadline)).error
         if error is not None:
             logger.warning(
                 "plugin %r: close failed: %s", self.name, self._redact(error_line(error))
             )
         return error is None
 
-    def stop(self, timeout: float) -> None:
-        """Let its threads end."""
-        if self._threads is not None and self._threads[0] == os.getpid():
-            _, worker, loop = self._threads
-            worker.stop()
-            loop.stop(timeout)
+    def stop(self, deadline: float) -> None:
+        """Let its threads end; wait for its loop until the deadline."""
+        self._worker.stop()
+        self._loop.stop(self._left(deadline))
+
+    def _verdict(self, value: object) -> FailureDetails | None:
+        return None if value is None else sound_verdict(value, rule=f"plugin:{self.name}")
+
+    def _left(self, deadline: float) -> float:
+        return max(0.0, deadline - self._clock.monotonic())
+
+    def _begin(
+        self,
+        implementation: Implementation,
+        given: Mapping[str, Any],
+        deadline: float,
+        read: Callable[[object], object] = _ignore,
+    ) -> Future[Answer]:
+        return self._worker.begin(
+            lambda: self._attempt(implementation, given, self._left(deadline), read),
+            patience=self._left(deadline),
+        )
+
+    def _answer(self, future: Future[Answer], deadline: float, limit: float) -> Answer:
+        try:
+            return self._worker.wait(future, self._left(deadline), limit=limit)
+        except OutOfTime as late:
+            return Answer(error=late)
 
     def _attempt(
         self,
-        hook: str,
-        given: Mapping[str, Any],
-        limit: float,
-        read: Callable[[object], object] = _ignore,
-    ) -> Answer:
-        implementation = self.implementations[hook]
-        return self._call(implementation.function, implementation.arguments, given, limit, read)
-
-    def _call(
-        self,
-        function: Callable[..., object],
-        arguments: Arguments,
+        implementation: Implementation,
         given: Mapping[str, Any],
         limit: float,
         read: Callable[[object], object] = _ignore,
     ) -> Answer:
         try:
-            positional, keywords = arguments.bind(given)
-            value: Any = function(*positional, **keywords)
+            positional, keywords = implementation.arguments.bind(given)
+            value: Any = implementation.function(*positional, **keywords)
             if issubclass(type(value), CoroutineType):
                 value = self._loop.run(value, limit)
             return Answer(read(value))
@@ -242,15 +255,10 @@ class Listener:
 
     def _own_threads(self) -> tuple[int, Worker, LoopThread]:
         """Return the plugin's threads; a forked child makes its own."""
-        threads = self._threads
-        if threads is None or threads[0] != os.getpid():
-            name = f"failhook-{self.name}"
-            threads = self._threads = (os.getpid(), Worker(name), LoopThread(f"{name}-loop"))
-        return threads
+        if self._threads[0] != os.getpid():
+            self._threads = self._new_threads()
+        return self._threads
 
-
-def _result(future: Future[Answer], timeout: float) -> Answer:
-    try:
-        return future.result(max(0.0, timeout))
-    except TimeoutError:
-        return Answer(error=OutOfTime(timeout))
+    def _new_threads(self) -> tuple[int, Worker, LoopThread]:
+        name = f"failhook-{self.name}"
+        return os.getpid(), Worker(f"{name}-calls"), LoopThread(f"{name}-loop")

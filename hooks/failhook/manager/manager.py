@@ -8,7 +8,6 @@ from typing import Any
 
 from failhook.clock import Clock, SystemClock
 from failhook.details import FailureDetails
-from failhook.error_info import ErrorInfo
 from failhook.event import EventType, FailureEvent
 from failhook.evidence import Evidence
 from failhook.manager.checks import Implementation
@@ -18,7 +17,7 @@ from failhook.manager.limits import Limits
 from failhook.manager.listener import Listener
 from failhook.manager.outcome import DELIVERED, Outcome, Status
 from failhook.manager.provisions import Provisions, VolatileState
-from failhook.manager.registry import Close, Registry
+from failhook.manager.registry import Registry
 from failhook.task import Task
 
 
@@ -94,7 +93,7 @@ class Manager:
         self._changed()
 
     def unregister(self, name: str) -> None:
-        """Forget a plugin, without closing it; a name that nobody has is no error."""
+        """Forget a plugin, without calling its ``close``; a name that nobody has is no error."""
         self._registry.unregister(name)
         self._changed()
 
@@ -117,17 +116,17 @@ class Manager:
 
     # -- calls
 
-    def call(self, name: str, event: FailureEvent, *, error: ErrorInfo | None = None) -> Outcome:
+    def call(self, name: str, event: FailureEvent) -> Outcome:
         """Hand one event to one plugin, in this thread; it never raises, whatever the plugin does.
 
         A plugin without the hook of this event has nothing to do: delivered. A sync implementation
-        that hangs holds this thread, see `overdue`; an async one is cancelled at the limit.
+        that hangs holds this thread, see `overdue`; an async one is cancelled at the limit. Not for
+        the main thread: a KeyboardInterrupt would count as the plugin's.
 
         Args:
             name: the plugin.
-            event: what happened.
-            error: the error as the process that raised it knows it, on the first delivery; only its
-                live exception is taken, the texts are the event's.
+            event: what happened. A live exception in it goes into the hook's ``error``, and is gone
+                from the ``event`` that the hook is given.
         """
         listener = self._registry.listeners.get(name)
         if listener is None:
@@ -137,7 +136,7 @@ class Manager:
         hook = HOOK_OF[event.type]
         if hook not in listener.implementations:
             return DELIVERED
-        return listener.deliver(hook, self._only(hook, offered(event, error)))
+        return listener.deliver(hook, self._only(hook, offered(event)))
 
     def call_hook(self, hook: str, /, **arguments: Any) -> dict[str, Outcome]:
         """Call a hook on every plugin that implements it; return the outcomes by plugin, in order.
@@ -157,18 +156,17 @@ class Manager:
         if unknown:
             raise TypeError(f"{hook} has no argument {unknown[0]!r}; it has {', '.join(names)}")
         event = arguments.get("event")
-        given = offered(event, arguments.get("error")) if isinstance(event, FailureEvent) else {}
+        given = offered(event) if isinstance(event, FailureEvent) else {}
         given |= {name: value for name, value in arguments.items() if value is not None}
         given = self._only(hook, given)
         deadline = self._clock.monotonic() + self._limits.call
         begun = [
-            (listener, listener.begin(hook, given, self._limits.call))
+            (listener, listener.begin(hook, given, deadline))
             for listener in self._registry.implementing(hook)
             if listener.name != arguments.get("plugin")
         ]
         return {
-            listener.name: listener.finish(hook, future, deadline - self._clock.monotonic())
-            for listener, future in begun
+            listener.name: listener.finish(hook, future, deadline) for listener, future in begun
         }
 
     def ask(self, task: Task, evidence: Evidence) -> FailureDetails | None:
@@ -226,13 +224,10 @@ class Manager:
         """
         deadline = self._clock.monotonic() + timeout
         listeners = list(self._registry.listeners.values())
-        begun = [(listener, listener.begin_close(timeout)) for listener in listeners]
-        closed = [
-            listener.finish_close(future, deadline - self._clock.monotonic())
-            for listener, future in begun
-        ]
+        begun = [(listener, listener.begin_close(deadline)) for listener in listeners]
+        closed = [listener.finish_close(future, deadline) for listener, future in begun]
         for listener in listeners:
-            listener.stop(max(0.0, deadline - self._clock.monotonic()))
+            listener.stop(deadline)
         return all(closed)
 
     # -- made here
@@ -256,7 +251,7 @@ class Manager:
         name: str,
         plugin: object,
         found: Mapping[str, Implementation],
-        close: Close | None,
+        close: Implementation | None,
     ) -> Listener:
         return Listener(
             name,

@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 import pluggy
 
 from failhook.errors import ConfigError, RegistrationError
-from failhook.manager.arguments import Arguments, read_arguments
+from failhook.manager.arguments import read_arguments
 from failhook.manager.checks import Implementation, implementations
 from failhook.manager.hooks import hook_arguments
 from failhook.manager.listener import Listener
@@ -19,8 +19,9 @@ from failhook.manager.provisions import Provisions, construct
 from failhook.plugin import hookimpl
 from failhook.spec import FailureListener
 
-Close = tuple[Callable[..., object], Arguments]
-MakeListener = Callable[[str, object, Mapping[str, Implementation], Close | None], Listener]
+MakeListener = Callable[
+    [str, object, Mapping[str, Implementation], Implementation | None], Listener
+]
 
 
 class _Place:
@@ -70,8 +71,16 @@ class Registry:
                 )
         if inspect.isclass(plugin):
             plugin = construct(plugin, name, self._provide(name))
-        found = implementations(plugin, name, self.hooks)
-        self.listeners[name] = self._listener(name, plugin, found, _close(plugin, name))
+        try:
+            found = implementations(plugin, name, self.hooks)
+            close = _close(plugin, name)
+        except RegistrationError:
+            raise
+        except Exception as error:
+            raise RegistrationError(
+                f"plugin {name!r} cannot be looked at: {error_line(error)}"
+            ) from error
+        self.listeners[name] = self._listener(name, plugin, found, close)
         place = _Place()
         for hook, implementation in found.items():
             mark = hookimpl(
@@ -131,11 +140,12 @@ class Registry:
         )
 
 
-def _close(plugin: object, name: str) -> Close | None:
+def _close(plugin: object, name: str) -> Implementation | None:
     close = getattr(plugin, "close", None)
     if not callable(close):
         return None
-    return close, read_arguments(close, ("timeout",), f"plugin {name!r}: close")
+    arguments = read_arguments(close, ("timeout",), f"plugin {name!r}: close")
+    return Implementation("close", close, arguments)
 
 
 def _load(point: EntryPoint) -> object:

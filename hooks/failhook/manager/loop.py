@@ -1,89 +1,19 @@
-"""Threads that a plugin may hang in: one each, made when first needed."""
+"""Coroutines of a plugin, on a loop of ours."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from concurrent.futures import Future
-from queue import SimpleQueue
 from typing import Any, Final, TypeVar
+
+from failhook.manager.worker import OutOfTime, StillRunning
 
 logger: Final = logging.getLogger("failhook")
 
 T = TypeVar("T")
-
-
-class StillRunning(Exception):  # noqa: N818 - a state, caught by whoever asked
-    """An earlier call has not come back; nothing was begun."""
-
-    def __str__(self) -> str:
-        return "it is still in an earlier call"
-
-
-class OutOfTime(Exception):  # noqa: N818 - a state, as above
-    """The call did not come back within its time limit, in seconds; it may still run."""
-
-    def __init__(self, limit: float) -> None:
-        super().__init__(f"it ran for longer than {limit:g} s")
-
-
-class Worker:
-    """Runs one function at a time in a daemon thread, for callers that wait only so long.
-
-    A function that hangs holds this one thread; until it comes back nothing else is begun.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._seat = threading.Lock()
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-
-    def begin(self, function: Callable[[], T]) -> Future[T]:
-        """Start a function and return its future.
-
-        Raises:
-            StillRunning: an earlier one has not come back.
-            RuntimeError: the machine has no thread to give.
-        """
-        if not self._seat.acquire(blocking=False):
-            raise StillRunning
-        future: Future[T] = Future()
-
-        def job() -> None:
-            try:
-                result = function()
-            except BaseException as error:  # noqa: BLE001 - it is the caller's to judge
-                self._seat.release()
-                future.set_exception(error)
-            else:
-                self._seat.release()
-                future.set_result(result)
-
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(
-                target=_work, args=(self._jobs,), name=self._name, daemon=True
-            )
-            try:
-                self._thread.start()
-            except RuntimeError:
-                self._thread = None
-                self._seat.release()
-                raise
-        self._jobs.put(job)
-        return future
-
-    def stop(self) -> None:
-        """Let the thread end when it has nothing left to do."""
-        self._jobs.put(None)
-
-
-def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
-    while (job := jobs.get()) is not None:
-        job()
-        del job
 
 
 class LoopThread:

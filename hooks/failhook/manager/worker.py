@@ -1,0 +1,102 @@
+"""A thread that a plugin may hang in: one each, made when first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class StillRunning(Exception):  # noqa: N818 - a state, caught by whoever asked
+    """An earlier call has not come back; nothing was begun."""
+
+    def __str__(self) -> str:
+        return "it is still in an earlier call"
+
+
+class OutOfTime(Exception):  # noqa: N818 - a state, as above
+    """The call did not come back within its time limit, in seconds; it may still run."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(f"it ran for longer than {limit:g} s")
+
+
+class Worker:
+    """Runs one function at a time in a daemon thread, for callers that wait only so long.
+
+    A function that hangs holds this one thread; until it comes back nothing else is begun.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seat = threading.Lock()
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._late: Future[Any] | None = None
+
+    def begin(self, function: Callable[[], T], patience: float) -> Future[T]:
+        """Start a function and return its future; wait for the seat `patience` seconds at most.
+
+        Raises:
+            StillRunning: an earlier one has not come back. One that somebody waited for in vain is
+                not waited for again.
+            RuntimeError: the machine has no thread to give.
+        """
+        late = self._late is not None and not self._late.done()
+        if late or not self._seat.acquire(timeout=max(0.0, patience)):
+            raise StillRunning
+        future: Future[T] = Future()
+
+        def job() -> None:
+            try:
+                result = function()
+            except BaseException as error:  # noqa: BLE001 - it is the caller's to judge
+                self._seat.release()
+                future.set_exception(error)
+            else:
+                self._seat.release()
+                future.set_result(result)
+
+        try:
+            self._start()
+        except RuntimeError:
+            self._seat.release()
+            raise
+        self._jobs.put(job)
+        return future
+
+    def wait(self, future: Future[T], timeout: float, *, limit: float) -> T:
+        """Return what a function returned, once it has.
+
+        Raises:
+            OutOfTime: it has not within `timeout` seconds; `limit` is what the message says.
+        """
+        try:
+            return future.result(max(0.0, timeout))
+        except TimeoutError:
+            self._late = future
+            raise OutOfTime(limit) from None
+
+    def stop(self) -> None:
+        """Let the thread end when it has nothing left to do."""
+        self._jobs.put(None)
+        self._thread = None
+        self._jobs = SimpleQueue()
+
+    def _start(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            thread = threading.Thread(
+                target=_work, args=(self._jobs,), name=self._name, daemon=True
+            )
+            thread.start()
+            self._thread = thread
+
+
+def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        job()
+        del job
