@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from failhook import host
-from failhook.classify import Classifier
+from failhook.classify import Classifier, Rule
 from failhook.clock import Clock, SystemClock
 from failhook.decision import Decision
 from failhook.details import FailureDetails
@@ -44,7 +44,7 @@ class Pipeline:
         store: the ledger and the outbox; memory unless given.
         manager: the plugins; none unless given.
         policies: what tasks may cost.
-        classifier: turns evidence into verdicts; the built-in rules and the plugins' unless given.
+        rules: the user's own classification rules, above the plugins' and the built-in ones.
         redactor: takes secrets out of events before they are stored.
         clock: the time.
         random: returns a number in 0..1, for the jitter of backoffs.
@@ -62,7 +62,7 @@ class Pipeline:
         *,
         manager: Manager | None = None,
         policies: Policies | None = None,
-        classifier: Classifier | None = None,
+        rules: Sequence[Rule] = (),
         redactor: Redactor | None = None,
         clock: Clock | None = None,
         random: Callable[[], float] = _random.random,
@@ -75,7 +75,7 @@ class Pipeline:
         self.store: Store = MemoryStore() if store is None else store
         self.manager: Manager = manager or Manager(clock=self.clock)
         self.executor = executor
-        self._classifier = classifier or Classifier(third_party=self._ask)
+        self._classifier = Classifier(rules, self._ask)
         self._me: Owner = host.this_process()
         self._records = Records(
             policies=policies or Policies(),

@@ -1,0 +1,103 @@
+"""From ``failhook.toml`` to the parts of a pipeline."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypedDict
+
+from failhook.classify import Rule, read_user_rules
+from failhook.clock import Clock, SystemClock
+from failhook.config import Config, load_config
+from failhook.errors import RegistrationError
+from failhook.gate.overrides import Policies
+from failhook.manager import Limits, Manager, Provisions
+from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.port import Store
+from failhook.redact import Redactor
+from failhook.stores import open_store
+
+_log = logging.getLogger("failhook")
+
+
+class Parts(TypedDict):
+    """What the constructor of a pipeline is given."""
+
+    store: Store
+    manager: Manager
+    policies: Policies
+    rules: Sequence[Rule]
+    redactor: Redactor
+    delivery: DeliveryLimits
+    clock: Clock
+
+
+def parts_of(path: str | Path | None, store: str | None) -> Parts:
+    """Read the configuration, open the store and register the plugins.
+
+    Args:
+        path: the configuration, as `load_config` takes it.
+        store: a store for when the configuration names none; memory unless given.
+
+    Raises:
+        ConfigError, RegistrationError, StoreError: as `Pipeline.from_config` says.
+    """
+    config = load_config(path)
+    rules = read_user_rules(config.rules)
+    redactor = Redactor(extra=config.redact)
+    opened = open_store(config.store or store or "memory")
+    clock = SystemClock()
+    try:
+        return Parts(
+            store=opened,
+            manager=_manager(config, opened, redactor, clock),
+            policies=config.policies,
+            rules=rules,
+            redactor=redactor,
+            delivery=DeliveryLimits(
+                max_failures=config.delivery.max_failures,
+                max_refusals=config.delivery.max_refusals,
+                backoff=config.delivery.backoff,
+            ),
+            clock=clock,
+        )
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> Manager:
+    def provide(name: str) -> Provisions:
+        settings = MappingProxyType(dict(config.plugins.get(name, {})))
+        return Provisions(settings, StoredState(store, name), clock)
+
+    limits = Limits(call=config.delivery.time_limit)
+    manager = Manager(provide, clock=clock, limits=limits, redact=redactor.redact)
+    try:
+        manager.load_entry_points(blocked=config.blocked)
+    except RegistrationError as error:
+        if not config.plugins.keys() - config.blocked <= set(manager.names()):
+            raise
+        _log.error("%s", error)  # merely installed: nobody asked for it, so the others go on
+    missing = config.plugins.keys() - config.blocked - set(manager.names())
+    if missing:
+        manager.load_entry_points(only=sorted(missing))
+    return manager
+
+
+class StoredState:
+    """A plugin's own values, kept in the store."""
+
+    def __init__(self, store: Store, plugin: str) -> None:
+        self._store = store
+        self._plugin = plugin
+
+    def get(self, key: str) -> str | None:
+        """Return what was put under `key`, or None."""
+        return self._store.get_state(self._plugin, key)
+
+    def put(self, key: str, value: str | None) -> None:
+        """Keep `value` under `key`; None forgets it."""
+        self._store.put_state(self._plugin, key, value)
