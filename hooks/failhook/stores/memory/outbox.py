@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
-from threading import Lock
+from threading import RLock
 from typing import Final
-from weakref import ref
 
 from failhook.event import FailureEvent
 from failhook.outbox.port import DeadLetter, Delivery
+from failhook.stores.forks import watch_forks
 
 LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -110,22 +109,17 @@ class MemoryOutbox:
     """An outbox that lives and dies with its process."""
 
     def __init__(self) -> None:
-        self.lock = Lock()
+        self.lock = RLock()
         self._rows: dict[int, _Row] = {}
         self._queues: dict[str, _Queue] = {}
         self._last_id = 0
-        store = ref(self)
+        watch_forks(self)
 
-        def after_in_child() -> None:
-            living = store()
-            if living is not None:
-                living.begin_in_child()
+    def before_fork(self) -> None:
+        """Nothing is to be done: the lock is held, so the child's copy is whole."""
 
-        os.register_at_fork(after_in_child=after_in_child)
-
-    def begin_in_child(self) -> None:
-        """Start empty in a forked process: what waits is the parent's to deliver."""
-        self.lock = Lock()
+    def after_fork_in_child(self) -> None:
+        """Start empty: what waits is the parent's to deliver."""
         self._rows = {}
         self._queues = {}
 

@@ -1,0 +1,168 @@
+"""One SQLite file and the one connection that this process has to it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Final, Literal, get_args
+
+from failhook.errors import StoreError
+from failhook.stores.forks import watch_forks
+from failhook.stores.sqlite.schema import migrations, prepare, queries
+
+Synchronous = Literal["NORMAL", "FULL"]
+
+_WAYS_OUT: Final = {
+    sqlite3.SQLITE_BUSY: "another process kept it locked for longer than the busy timeout",
+    sqlite3.SQLITE_LOCKED: "another process kept it locked for longer than the busy timeout",
+    sqlite3.SQLITE_READONLY: "make the file and its folder writable, or name another file",
+    sqlite3.SQLITE_FULL: "free some space on its disk",
+    sqlite3.SQLITE_IOERR: "check the disk and its free space",
+    sqlite3.SQLITE_CANTOPEN: "its folder must exist and be writable",
+    sqlite3.SQLITE_PERM: "make the file and its folder writable, or name another file",
+    sqlite3.SQLITE_NOTADB: "this is no SQLite database; name another file",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; move it away and restore a copy, or begin anew",
+}
+
+
+class Database:
+    """A guarded connection: every thread may use it, one at a time, and no forked child does.
+
+    SQLite has one writer at a time anyway, and threads that wait for a lock of this process go on
+    at once where those that wait for the file's lock would poll it.
+
+    Args:
+        path: the file; it is created where it does not exist.
+        synchronous: ``NORMAL`` survives the death of any process; a power cut may take the last
+            commits, but never spoils the file. ``FULL`` survives power cuts too, and waits for the
+            disk at each commit.
+        busy_timeout: seconds to wait for another process before giving up.
+
+    Raises:
+        StoreError: the file cannot be opened, or is not a store that this version can use.
+    """
+
+    def __init__(self, path: Path, *, synchronous: Synchronous, busy_timeout: float) -> None:
+        if synchronous not in get_args(Synchronous):
+            msg = f"store {path}: synchronous is {synchronous!r}; it is NORMAL or FULL"
+            raise StoreError(msg)
+        self.path = path.absolute()
+        self.sql: Mapping[str, str] = queries()
+        self._migrations = migrations()
+        self._synchronous = synchronous
+        self._busy_timeout = busy_timeout
+        self.lock = RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._file = (0, 0)
+        self._pid = os.getpid()
+        watch_forks(self)
+        with self:
+            pass
+
+    def __enter__(self) -> sqlite3.Connection:
+        """Begin a transaction that holds out every other writer."""
+        self.lock.acquire()
+        try:
+            connection = self._usable()
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            self.lock.release()
+            raise self._said(error) from error
+        except BaseException:
+            self.lock.release()
+            raise
+        return connection
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Commit; roll back when the block raised or the commit fails."""
+        try:
+            connection = self._connection
+            if connection is None or self._pid != os.getpid():
+                msg = f"store {self.path}: it was closed, or the process forked, in a transaction"
+                raise StoreError(msg)
+            try:
+                if kind is None:
+                    connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        except sqlite3.Error as refusal:
+            raise self._said(refusal) from refusal
+        finally:
+            self.lock.release()
+        if isinstance(error, sqlite3.Error):
+            raise self._said(error) from error
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self.lock:
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+                self._connection = None
+
+    def _usable(self) -> sqlite3.Connection:
+        connection = self._connection
+        if connection is None or self._pid != os.getpid():
+            return self._open()
+        if connection.in_transaction:
+            msg = f"store {self.path}: this thread is in a transaction already"
+            raise StoreError(msg)
+        if self._file != self._file_now():
+            connection.close()
+            self._connection = None
+            msg = (
+                f"store {self.path}: the file was deleted or replaced while it was in use, and "
+                "what it held is gone; the next use opens what is there then"
+            )
+            raise StoreError(msg)
+        return connection
+
+    def _file_now(self) -> tuple[int, int]:
+        try:
+            status = os.stat(self.path)  # noqa: PTH116 - on the path of every failure; Path is slower
+        except OSError:
+            return (0, 0)
+        return status.st_dev, status.st_ino
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is not None:
+            # A connection of the parent: even closing it in a child can harm the parent's work
+            # (sqlite.org/howtocorrupt.html, 2.6), so it is never let go.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+            self._connection = None
+        self._pid = os.getpid()
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy_timeout, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            prepare(connection, str(self.path), self._migrations)
+        except BaseException:
+            connection.close()
+            raise
+        self._file = self._file_now()
+        self._connection = connection
+        return connection
+
+    def _said(self, error: sqlite3.Error) -> StoreError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        way_out = _WAYS_OUT.get(code)
+        return StoreError(f"store {self.path}: {error}" + (f"; {way_out}" if way_out else ""))
+
+    def before_fork(self) -> None:
+        """Close, so that the child inherits no lock; either side opens anew when it needs to."""
+        if self._connection is not None and not self._connection.in_transaction:
+            self.close()
+
+    def after_fork_in_child(self) -> None:
+        """Nothing is left to do: the process id tells."""

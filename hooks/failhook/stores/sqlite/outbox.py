@@ -1,0 +1,112 @@
+"""The outbox in an SQLite file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import takewhile
+from sqlite3 import Connection
+
+from failhook.outbox.port import DeadLetter, Delivery
+from failhook.stores.rows import event_from, from_micros, to_json, to_micros
+from failhook.stores.sqlite.database import Database
+
+
+class SqliteOutbox:
+    """An outbox that any number of processes on one machine may fill and empty."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.sql
+
+    def claim(
+        self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str
+    ) -> Sequence[Delivery]:
+        sql, at = self._sql, to_micros(now)
+        with self._database as connection:
+            rows = connection.execute(sql["due"], (plugin, at, limit)).fetchall()
+            if not rows:
+                return ()
+            group = rows[0][2]
+            if group:
+                rows = connection.execute(sql["due_group"], (plugin, at, group)).fetchall()
+            else:
+                rows = list(takewhile(lambda row: not row[2], rows))
+            until = to_micros(now + timedelta(seconds=lease))
+            connection.execute(sql["lease"], (owner, until, to_json([row[0] for row in rows])))
+        return [
+            Delivery(identity, plugin, event_from(body), tries, group_key)
+            for identity, tries, group_key, body in rows
+        ]
+
+    def done(self, ids: Sequence[int]) -> None:
+        self._remove("done", ids)
+
+    def drop(self, ids: Sequence[int]) -> int:
+        return self._remove("drop", ids)
+
+    def _remove(self, query: str, ids: Sequence[int]) -> int:
+        """Delete rows, and the events that no row refers to any more."""
+        rows = to_json(list(ids))
+        with self._database as connection:
+            touched = connection.execute(self._sql["touched"], (rows,)).fetchall()
+            removed = connection.execute(self._sql[query], (rows,)).rowcount
+            events = to_json([event for _, event in touched])
+            connection.execute(self._sql["forget_events"], (events,))
+            self._advance(connection, touched)
+        return removed
+
+    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str) -> None:
+        with self._database as connection:
+            connection.execute(
+                self._sql["retry"], (error, to_micros(not_before), to_json(list(ids)))
+            )
+
+    def park(self, ids: Sequence[int], *, group_key: str, not_before: datetime) -> None:
+        self._move("park", ids, group_key, to_micros(not_before))
+
+    def bury(self, ids: Sequence[int], *, error: str, now: datetime) -> None:
+        self._move("bury", ids, error, to_micros(now))
+
+    def revive(self, ids: Sequence[int], now: datetime) -> int:
+        return self._move("revive", ids, to_micros(now))
+
+    def _move(self, query: str, ids: Sequence[int], *values: str | int) -> int:
+        """Change where rows stand, and let the row of each task go that is the first one now."""
+        rows = to_json(list(ids))
+        with self._database as connection:
+            touched = connection.execute(self._sql["touched"], (rows,)).fetchall()
+            moved = connection.execute(self._sql[query], (*values, rows)).rowcount
+            self._advance(connection, touched)
+        return moved
+
+    def _advance(self, connection: Connection, touched: Sequence[tuple[str, int]]) -> None:
+        tasks = {task_key for task_key, _ in touched}
+        connection.execute(self._sql["advance"], (to_json(list(tasks)),))
+
+    def release(self, owner: str) -> None:
+        with self._database as connection:
+            connection.execute(self._sql["release"], (owner,))
+
+    def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:
+        with self._database as connection:
+            found = [
+                connection.execute(self._sql["next_due"], (plugin,)).fetchone()[0]
+                for plugin in plugins
+            ]
+        dues = [due for due in found if due is not None]
+        return max(now, from_micros(min(dues))) if dues else None
+
+    def pending(self, plugins: Sequence[str] | None = None) -> int:
+        names = None if plugins is None else to_json(list(plugins))
+        with self._database as connection:
+            (count,) = connection.execute(self._sql["pending"], (names, names)).fetchone()
+        return int(count)
+
+    def dead_letters(self) -> Sequence[DeadLetter]:
+        with self._database as connection:
+            rows = connection.execute(self._sql["dead_letters"]).fetchall()
+        return [
+            DeadLetter(identity, plugin, event_from(body), tries, error, from_micros(died_at))
+            for identity, plugin, body, tries, error, died_at in rows
+        ]

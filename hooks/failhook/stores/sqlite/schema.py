@@ -1,0 +1,92 @@
+"""The schema of the file: made, checked, and brought up to date by numbered migrations."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Final
+
+from failhook.errors import StoreError
+
+APPLICATION_ID: Final = 0x66686F6B
+"""Marks the file as ours (SQLite's PRAGMA application_id): "fhok"."""
+
+_PACKAGE: Final = "failhook.stores.sqlite"
+_NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+def queries() -> dict[str, str]:
+    """Return the statements of ``queries.sql`` by name."""
+    _, *parts = _NAME.split(files(_PACKAGE).joinpath("queries.sql").read_text("utf-8"))
+    return {
+        name: text.strip().removesuffix(";")
+        for name, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def migrations() -> dict[int, str]:
+    """Return the migrations of this version, by the version of the schema that each leads to."""
+    scripts = {
+        int(script.name.removesuffix(".sql")): script.read_text("utf-8")
+        for script in files(_PACKAGE).joinpath("migrations").iterdir()
+        if script.name.endswith(".sql")
+    }
+    return dict(sorted(scripts.items()))
+
+
+def prepare(connection: sqlite3.Connection, path: str, steps: Mapping[int, str]) -> None:
+    """Make the schema in an empty file, or migrate an older one; each step happens whole or not.
+
+    Raises:
+        StoreError: the file is something else, or a later version wrote it.
+        sqlite3.Error: it cannot be read or written.
+    """
+    newest = max(steps)
+    if _version(connection, path, newest) == newest:
+        return
+    if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+        msg = f"store {path}: this file system cannot hold an SQLite write-ahead log"
+        raise StoreError(msg)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection, path, newest)
+        for number, script in steps.items():
+            if number > version:
+                for statement in _statements(script):
+                    connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {newest}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _version(connection: sqlite3.Connection, path: str, newest: int) -> int:
+    """Return the version of the schema in the file, 0 for an empty one."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application == APPLICATION_ID:
+        if version > newest:
+            msg = (
+                f"store {path}: a later failhook wrote it (schema {version}, this version reads "
+                f"{newest}); upgrade failhook, or name another file"
+            )
+            raise StoreError(msg)
+        return int(version)
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application or version or tables:
+        msg = f"store {path}: this is the SQLite database of something else; name another file"
+        raise StoreError(msg)
+    return 0
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
