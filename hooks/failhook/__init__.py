@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from failhook.errors import FailhookError, StartRefused, TaskError, Undelivered
     from failhook.event import FailureEvent
     from failhook.evidence import Evidence
+    from failhook.manager import Manager
     from failhook.pipeline import Pipeline
     from failhook.plugin import hookimpl
     from failhook.policy import Backoff, Policy
@@ -32,6 +33,7 @@ __all__ = [
     "FailureDetails",
     "FailureEvent",
     "Kind",
+    "Manager",
     "Pipeline",
     "Policy",
     "StartRefused",
@@ -54,6 +56,7 @@ _MODULES: Final = {
     "FailureDetails": "details",
     "FailureEvent": "event",
     "Kind": "details",
+    "Manager": "manager",
     "Pipeline": "pipeline",
     "Policy": "policy",
     "StartRefused": "errors",

@@ -1,0 +1,38 @@
+"""Prints what the design promises of speed, each figure beside its counterpart: ``make bench``.
+
+Figures are medians of calls that alternate with their counterpart in one process, so that only the
+ratios mean something. Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks.drain import events_per_second
+from tests.benchmarks.hot_path import (
+    beside_bad_plugins,
+    importing,
+    on_sqlite,
+    reports,
+    verdicts,
+)
+from tests.benchmarks.measure import table
+
+
+def main() -> int:
+    """Measure and print."""
+    logging.disable(logging.CRITICAL)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        ratios = [importing(), *reports(), *verdicts(), on_sqlite(path), beside_bad_plugins()]
+        rate = events_per_second(path)
+    print(table(ratios))
+    print(f"drain, SQLite, no-op plugin: {rate:,.0f} events/s (at least 5,000)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
