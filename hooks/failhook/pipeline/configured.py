@@ -34,17 +34,17 @@ class Parts(TypedDict):
     clock: Clock
 
 
-def parts_of(path: str | Path | None, store: str | None) -> Parts:
+def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
     """Read the configuration, open the store and register the plugins.
 
     Args:
-        path: the configuration, as `load_config` takes it.
+        path: the configuration, as `load_config` takes it, or one that is loaded already.
         store: a store for when the configuration names none; memory unless given.
 
     Raises:
         ConfigError, RegistrationError, StoreError: as `Pipeline.from_config` says.
     """
-    config = load_config(path)
+    config = path if isinstance(path, Config) else load_config(path)
     rules = read_user_rules(config.rules)
     redactor = Redactor(extra=config.redact)
     opened = open_store(config.store or store or "memory")

@@ -12,6 +12,7 @@ from typing import Final, Literal, Self
 from failhook import host
 from failhook.classify import Classifier, Rule
 from failhook.clock import Clock, SystemClock
+from failhook.config import Config
 from failhook.decision import Decision
 from failhook.details import FailureDetails
 from failhook.errors import StartRefused
@@ -103,7 +104,7 @@ class Pipeline:
     @classmethod
     def from_config(
         cls,
-        path: str | Path | None = None,
+        path: str | Path | Config | None = None,
         *,
         store: str | None = None,
         dispatch: Dispatch = "thread",
@@ -113,7 +114,7 @@ class Pipeline:
 
         Args:
             path: the file; else ``FAILHOOK_CONFIG``, else ``failhook.toml`` in the working
-                directory where there is one, else the defaults.
+                directory where there is one, else the defaults. A loaded one is taken as it is.
             store: a store for when the configuration names none; memory unless given.
             dispatch: how events are delivered.
             executor: the executor's name.
