@@ -6,7 +6,6 @@ Linux tells all of it under ``/proc``; where a source is missing, the answer is 
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 from typing import Final, Literal
 
@@ -76,28 +75,9 @@ def owner_fate(owner: Owner) -> Fate:
     return "alive" if process_alive(owner.pid, owner.started) else "process_gone"
 
 
-def end_process_group(pid: int, started: int) -> bool:
-    """Kill a process and its group if it is still the one that began at `started`.
-
-    Returns:
-        Whether there was something to kill. Without a start time nothing is killed: the number
-        may be another process's by now.
-    """
-    if not started or not process_alive(pid, started):
-        return False
-    try:
-        if os.getpgid(pid) == pid:
-            os.killpg(pid, signal.SIGKILL)
-        else:
-            os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def oom_kills() -> int | None:
     """Return how many processes this host's OOM killer has ended since boot; None if unknown."""
-    return _counter(_VMSTAT, "oom_kill")
+    return counter(_VMSTAT, "oom_kill")
 
 
 def cgroup_oom_kills(folder: Path) -> int | None:
@@ -106,8 +86,8 @@ def cgroup_oom_kills(folder: Path) -> int | None:
     Args:
         folder: the cgroup, version 2 (``memory.events``) or 1 (``memory.oom_control``).
     """
-    events = _counter(folder / "memory.events", "oom_kill")
-    return events if events is not None else _counter(folder / "memory.oom_control", "oom_kill")
+    events = counter(folder / "memory.events", "oom_kill")
+    return events if events is not None else counter(folder / "memory.oom_control", "oom_kill")
 
 
 def _stat(pid: int) -> list[str]:
@@ -115,7 +95,8 @@ def _stat(pid: int) -> list[str]:
     return _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
 
 
-def _counter(path: Path, name: str) -> int | None:
+def counter(path: Path, name: str) -> int | None:
+    """Return the number beside a name in a file of such lines; None where there is none."""
     for line in _text(path).splitlines():
         key, _, value = line.partition(" ")
         if key == name and value.strip().isdigit():

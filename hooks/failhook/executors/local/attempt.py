@@ -1,0 +1,148 @@
+"""One attempt from its start in the ledger to its report: every step between is undone in order."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from failhook.decision import Decision
+from failhook.details import Started
+from failhook.evidence import Evidence
+from failhook.executors.local.cgroup import MemoryCgroup
+from failhook.executors.local.judge import judge, unsendable
+from failhook.executors.local.process import SpawnError, orders, spawn
+from failhook.executors.local.stop import Stop, StopRequest
+from failhook.executors.local.supervise import BEATS, End, supervise
+from failhook.executors.local.tail import Tail
+from failhook.executors.local.work import Call, Command, Terms, UnsendableError
+from failhook.pipeline import Pipeline
+from failhook.task import Task
+
+ATTEMPT: Final = "FAILHOOK_ATTEMPT"
+"""The variable that names the attempt to a task's processes, and to whoever looks for them."""
+HEARTBEAT: Final = "FAILHOOK_HEARTBEAT"
+"""The variable that names the file which a command touches as its heartbeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How one attempt ended, as it was reported.
+
+    Attributes:
+        task: the attempt, with the ledger's number.
+        decision: the gate's word; None after a success.
+        evidence: what was seen of the failure; of a kill, beside a success.
+        value: what a callable returned.
+        exit_code: the process's status, None where there was none.
+        output: the end of its output, where that is kept.
+    """
+
+    task: Task
+    decision: Decision | None
+    evidence: Evidence | None
+    value: Any = None
+    exit_code: int | None = None
+    output: str = ""
+
+
+def run_attempt(
+    pipeline: Pipeline,
+    task: Task,
+    work: Command | Call | UnsendableError,
+    terms: Terms,
+    request: StopRequest,
+) -> Ended:
+    """Run one attempt of a task to its end and report it, once.
+
+    Raises:
+        StartRefused: it must not run.
+        StoreError: the ledger could not be written; no process is left behind.
+    """
+    task = pipeline.started(task)
+    if request.stop is not None:
+        return _failed(pipeline, task, _not_begun(request.stop))
+    if isinstance(work, UnsendableError):
+        return _failed(pipeline, task, unsendable(work))
+    try:
+        end = _run(pipeline, task, work, terms, request)
+    except SpawnError as error:
+        return _failed(pipeline, task, Evidence.plugin_error(str(error)))
+    found = judge(end, work, terms)
+    if isinstance(found, Evidence):
+        return _failed(pipeline, task, found, end)
+    pipeline.succeeded(task, None if found.suspect is None else found.suspect.at(node=_node()))
+    return Ended(task, None, found.suspect, found.value, end.code, end.output)
+
+
+def _run(
+    pipeline: Pipeline,
+    task: Task,
+    work: Command | Call,
+    terms: Terms,
+    request: StopRequest,
+) -> End:
+    with ExitStack() as undo:
+        file = None
+        env = {**terms.env, ATTEMPT: attempt_variable(task)}
+        if terms.heartbeat is not None and isinstance(work, Command):
+            file = undo.enter_context(_heartbeat_file())
+            env[HEARTBEAT] = str(file)
+        terms = replace(terms, env=env)
+        group = None if terms.memory is None else MemoryCgroup.make(terms.memory)
+        if group is not None:
+            undo.callback(group.remove)
+        tail = Tail(terms.tail) if terms.tail else None
+        child = spawn(work, terms, tail)
+        undo.callback(child.close)
+        counted = group is not None and group.add(child.pid)
+        pipeline.attach(task, child.pid)
+        beat = None if terms.heartbeat is None else terms.heartbeat / BEATS
+        child.order(
+            orders(work, terms, beat=beat), work.pickled if isinstance(work, Call) else None
+        )
+        end = supervise(child, terms, request, file)
+        if group is not None and counted:
+            group.kill()
+            end.oom = group.oom_kills()
+        if tail is not None:
+            end.output = tail.text()
+        return end
+
+
+def _failed(pipeline: Pipeline, task: Task, evidence: Evidence, end: End | None = None) -> Ended:
+    evidence = evidence.at(node=_node())
+    decision = pipeline.failed(task, evidence)
+    if end is None:
+        return Ended(task, decision, evidence)
+    return Ended(task, decision, evidence, exit_code=end.code, output=end.output)
+
+
+def _not_begun(stop: Stop) -> Evidence:
+    if stop.why == "shutdown":
+        return Evidence.shutdown(stop.actor).at(started=Started.NO)
+    return Evidence.cancel(stop.actor, started=Started.NO)
+
+
+def attempt_variable(task: Task) -> str:
+    """Return an attempt's key as an environment variable can hold it."""
+    return task.attempt_key.replace("\0", "")
+
+
+@contextmanager
+def _heartbeat_file() -> Generator[Path]:
+    fd, name = tempfile.mkstemp(prefix="failhook-heartbeat-")
+    os.close(fd)
+    path = Path(name)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _node() -> str:
+    return os.uname().nodename

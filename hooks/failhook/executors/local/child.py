@@ -1,0 +1,208 @@
+"""Runs in the new process of a callable: loads it, calls it, and says how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import resource
+import select
+import signal
+import sys
+import threading
+from types import CoroutineType, FrameType, ModuleType
+from typing import Any, Final
+
+from failhook.executors.local import launch
+from failhook.executors.local.stops import RAISES
+
+_MAIN: Final = "__mp_main__"
+"""What multiprocessing calls the parent's main module in a child, so that its guard holds."""
+
+
+class Channel:
+    """The child's end of the socket; silent in a process that the task forked."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._lock = threading.Lock()
+        os.set_inheritable(fd, False)  # noqa: FBT003 - the signature of os
+
+    def send(self, kind: bytes, payload: bytes = b"") -> None:
+        """Report; when the executor is gone there is nobody to tell."""
+        if self.fd >= 0:
+            with self._lock, contextlib.suppress(OSError):
+                launch.send(self.fd, kind, payload)
+
+    def asked_to_stop(self) -> bytes:
+        """Return why the executor sent SIGTERM; empty when it did not."""
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        return os.read(self.fd, 1) if poll.poll(0) else b""
+
+    def close(self) -> None:
+        fd, self.fd = self.fd, -1
+        os.close(fd)
+
+
+class Terminations:
+    """Hears every SIGTERM, also one that the task itself swallows.
+
+    The interpreter writes the number of each signal that has a Python handler, whosever it is, to
+    the wake-up descriptor.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self.running = False
+        self._channel = channel
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
+        os.set_blocking(self._write, False)
+        signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGTERM, self._on_sigterm)
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _on_sigterm(self, _signal: int, _frame: FrameType | None) -> None:
+        why = self._channel.asked_to_stop()
+        if not why:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
+        elif self.running:
+            raise RAISES[why]
+
+    def seen(self) -> int:
+        """Return how many SIGTERM have come so far."""
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self._read, 1 << 16).count(signal.SIGTERM)
+        return 0
+
+    def _forget(self) -> None:
+        """Make a process that the task forks as it would have been without us."""
+        self._channel.close()
+        if signal.getsignal(signal.SIGTERM) == self._on_sigterm:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        theirs = signal.set_wakeup_fd(-1)
+        if theirs != self._write:
+            signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+
+
+def watch(channel: Channel, interval: float | None) -> None:
+    """Beat every `interval` seconds, and end the whole group when the executor is gone."""
+
+    def run() -> None:
+        poll = select.poll()
+        poll.register(channel.fd, 0)
+        while not poll.poll(None if interval is None else interval * 1000):
+            channel.send(launch.BEAT)
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=run, name="failhook-heartbeat", daemon=True).start()
+
+
+def load_main(main: dict[str, str] | None) -> None:
+    """Make the parent's main module importable under its name, its guarded part left out."""
+    if main is None:
+        return
+    import runpy
+
+    module = ModuleType(_MAIN)
+    if "module" in main:
+        content = runpy.run_module(main["module"], run_name=_MAIN, alter_sys=True)
+    else:
+        content = runpy.run_path(main["path"], run_name=_MAIN)
+    module.__dict__.update(content)
+    sys.modules["__main__"] = sys.modules[_MAIN] = module
+
+
+def describe(error: BaseException) -> bytes:
+    """Return what was raised as JSON, whatever it does when it is looked at."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))  # room to report a MemoryError
+    try:
+        from failhook.capture import capture
+
+        if error.__traceback__ is not None:
+            error.__traceback__ = error.__traceback__.tb_next  # the bootstrap's own frame
+        return json.dumps(capture(error).to_dict()).encode()
+    except BaseException as failure:  # noqa: BLE001 - whatever fails here, the type is still told
+        kind = type(error)
+        note = f"what it says cannot be reported: {type(failure).__name__}"
+        return json.dumps(
+            {"type": f"{kind.__module__}.{kind.__qualname__}", "message": note}
+        ).encode()
+
+
+def run(channel: Channel, orders: dict[str, Any], work: bytes) -> int:
+    """Load and call the task, report how it ended, and return the exit status."""
+    terminations = Terminations(channel)
+    if orders["beat"] is not None or sys.platform != "linux":
+        watch(channel, orders["beat"])
+    try:
+        channel.send(launch.LOADING)
+        terminations.running = True
+        load_main(orders["main"])
+        function, args, kwargs = pickle.loads(work)  # noqa: S301 - it comes from the executor itself
+        channel.send(launch.STARTED)
+        value: object = function(*args, **kwargs)
+        if isinstance(value, CoroutineType):
+            value = _awaited(value)
+        terminations.running = False
+    except SystemExit as error:
+        terminations.running = False
+        if error.code is None or error.code == 0:
+            return _returned(channel, terminations, None)
+        channel.send(launch.ERROR, describe(error))
+        if isinstance(error.code, int):
+            return error.code
+        sys.stderr.write(f"{error.code}\n")
+        return 1
+    except BaseException as error:  # noqa: BLE001 - what ends a task is what this is here to report
+        terminations.running = False
+        channel.send(launch.ERROR, describe(error))
+        return 1
+    return _returned(channel, terminations, value)
+
+
+def _awaited(coroutine: Any) -> object:
+    import asyncio
+
+    return asyncio.run(coroutine)
+
+
+def _returned(channel: Channel, terminations: Terminations, value: object) -> int:
+    try:
+        result = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except MemoryError as error:
+        channel.send(launch.ERROR, describe(error))
+        return 1
+    except BaseException as error:  # noqa: BLE001 - pickling runs the value's own code
+        kind = type(value)
+        document = {"type": f"{kind.__module__}.{kind.__qualname__}"}
+        document["error"] = json.loads(describe(error))
+        channel.send(launch.UNSENDABLE, json.dumps(document).encode())
+        return 1
+    seen = terminations.seen()
+    if seen:
+        channel.send(launch.TERMINATED, str(seen).encode())
+    channel.send(launch.RESULT, result)
+    return 0
+
+
+def main() -> None:
+    """Do what the executor orders over the socket whose number is the argument."""
+    channel = Channel(int(sys.argv[1]))
+    try:
+        orders = json.loads(launch.receive(channel.fd))
+        work = launch.receive(channel.fd)
+    except EOFError:
+        os._exit(1)
+    sys.path[:] = orders["path"]
+    sys.argv[:] = orders["argv"]
+    try:
+        launch.enter(orders)
+    except OSError as error:
+        launch.refuse(channel.fd, error, orders["cwd"])
+        os._exit(127)
+    sys.exit(run(channel, orders, work))
