@@ -1,0 +1,137 @@
+"""Leave out parts of an event, where there are too many: errors, facts, labels, phases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from types import MappingProxyType
+from typing import Final, overload
+
+from failhook.details import Fact, FailureDetails, JsonScalar
+from failhook.error_info import ErrorInfo
+from failhook.event import FailureEvent
+from failhook.phases import PhaseHistory
+from failhook.task import Task
+
+LEFT_OUT: Final = "left_out"
+"""The path of the fact, and the name of the label, that say how many others went."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many parts an event may have.
+
+    Attributes:
+        errors: causes, contexts and members of groups, the outermost error counted.
+        per_error: notes, attributes and base classes, of each.
+        facts: facts of a verdict.
+        labels: labels of the task.
+        phases: phases.
+        policy: whether the task's own policy stays.
+    """
+
+    errors: int
+    per_error: int
+    facts: int
+    labels: int
+    phases: int
+    policy: bool = True
+
+
+def pruned(event: FailureEvent, room: Room) -> FailureEvent:
+    """Return the event with no more parts than there is room for; the root cause always stays."""
+    transitions = event.phases.transitions
+    if len(transitions) > room.phases:
+        transitions = (transitions[0], *transitions[1 - room.phases :])
+    return replace(
+        event,
+        task=_task(event.task, room),
+        error=None if event.error is None else _error(event.error, room),
+        failure_details=_details(event.failure_details, room),
+        previous=_details(event.previous, room),
+        first_failure=_details(event.first_failure, room),
+        phases=PhaseHistory(transitions),
+    )
+
+
+def _task(task: Task, room: Room) -> Task:
+    labels = task.labels
+    if len(labels) > room.labels:
+        gone = len(labels) - room.labels + 1
+        before = labels.get(LEFT_OUT, "")
+        if before.isdecimal():
+            gone += int(before) - 1
+        kept = dict(islice(labels.items(), room.labels - 1))
+        labels = MappingProxyType({**kept, LEFT_OUT: str(gone)})
+    return replace(task, labels=labels, policy=task.policy if room.policy else None)
+
+
+@overload
+def _details(details: FailureDetails, room: Room) -> FailureDetails: ...
+@overload
+def _details(details: FailureDetails | None, room: Room) -> FailureDetails | None: ...
+def _details(details: FailureDetails | None, room: Room) -> FailureDetails | None:
+    if details is None or len(details.evidence) <= room.facts:
+        return details
+    last = details.evidence[-1]
+    gone = len(details.evidence) - room.facts + 1
+    if last.path == LEFT_OUT and isinstance(last.value, int):
+        gone += last.value - 1
+    facts = (*details.evidence[: room.facts - 1], Fact(LEFT_OUT, gone))
+    return replace(details, evidence=facts)
+
+
+def _error(error: ErrorInfo, room: Room) -> ErrorInfo:
+    nodes = list(error.walk())
+    keep = {id(node) for node in nodes}
+    if len(nodes) > room.errors:
+        keep = {id(node) for node in nodes[: room.errors - 1]} | {id(error.root)}
+    return _kept(error, keep, room.per_error, error.root)
+
+
+def _kept(error: ErrorInfo, keep: set[int], most: int, root: ErrorInfo | None) -> ErrorInfo:
+    """Return the error with those below it that are to stay.
+
+    Args:
+        error: one that stays.
+        keep: the ids of all that stay.
+        most: of notes, attributes and base classes.
+        root: the root cause, where `error` is in its chain: it takes the place of what is left out.
+    """
+    gone = 0
+    below: dict[str, ErrorInfo] = {}
+    chain = error.cause or error.context
+    for name, nested in (("cause", error.cause), ("context", error.context)):
+        if nested is None:
+            continue
+        onward = root if nested is chain else None
+        if id(nested) in keep:
+            below[name] = _kept(nested, keep, most, onward)
+        else:
+            gone += sum(1 for _ in nested.walk())
+            if onward is not None:
+                below[name] = _kept(onward, keep, most, None)
+                gone -= 1
+    members = tuple(member for member in error.exceptions if id(member) in keep)
+    gone += sum(1 for m in error.exceptions if id(m) not in keep for _ in m.walk())
+    notes = error.notes
+    if len(notes) > most:
+        notes = (*notes[:most], f"[... {len(notes) - most} notes left out ...]")
+    if gone:
+        notes = (*notes, f"[... {gone} errors left out ...]")
+    return replace(
+        error,
+        cause=below.get("cause"),
+        context=below.get("context"),
+        exceptions=tuple(_kept(member, keep, most, None) for member in members),
+        notes=notes,
+        mro=error.mro[:most],
+        attributes=_some(error.attributes, most),
+    )
+
+
+def _some(attributes: Mapping[str, JsonScalar], most: int) -> Mapping[str, JsonScalar]:
+    if len(attributes) <= most:
+        return attributes
+    return MappingProxyType(dict(islice(attributes.items(), most)))
