@@ -14,6 +14,7 @@ from failhook.decision import Decision
 from failhook.details import Started
 from failhook.evidence import Evidence
 from failhook.executors.local.cgroup import MemoryCgroup
+from failhook.executors.local.errors import ExecutorClosed
 from failhook.executors.local.judge import judge, unsendable
 from failhook.executors.local.process import SpawnError, orders, spawn
 from failhook.executors.local.stop import Stop, StopRequest
@@ -61,8 +62,11 @@ def run_attempt(
 
     Raises:
         StartRefused: it must not run.
+        ExecutorClosed: the executor shuts down; the attempt was not begun.
         StoreError: the ledger could not be written; no process is left behind.
     """
+    if request.stop is not None and request.stop.why == "shutdown":
+        raise ExecutorClosed("the executor was closed; the task did not begin")
     task = pipeline.started(task)
     if request.stop is not None:
         return _failed(pipeline, task, _not_begun(request.stop))
@@ -125,7 +129,7 @@ def _failed(pipeline: Pipeline, task: Task, evidence: Evidence, end: End | None 
 def _not_begun(stop: Stop) -> Evidence:
     if stop.why == "shutdown":
         return Evidence.shutdown(stop.actor).at(started=Started.NO)
-    return Evidence.cancel(stop.actor, started=Started.NO)
+    return Evidence.cancel(stop.actor, action=stop.action, started=Started.NO)
 
 
 def attempt_variable(task: Task) -> str:

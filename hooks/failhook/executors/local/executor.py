@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import heapq
-import logging
 import os
 import subprocess
-import threading
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self, TypedDict, TypeVar, Unpack, overload
 
 from failhook.decision import Decision
 from failhook.errors import ConfigError
-from failhook.executors.local.attempt import Ended, run_attempt
 from failhook.executors.local.cgroup import sweep
-from failhook.executors.local.errors import ExecutorClosed
 from failhook.executors.local.future import TaskFuture
 from failhook.executors.local.orphans import end_orphans
-from failhook.executors.local.outcome import Outcome, conclude
-from failhook.executors.local.stop import Stop, StopRequest
+from failhook.executors.local.outcome import Outcome
+from failhook.executors.local.scheduler import Cleanup, Job, Scheduler
+from failhook.executors.local.stop import StopRequest
 from failhook.executors.local.work import (
     Argv,
     Call,
@@ -37,11 +31,8 @@ from failhook.pipeline import Pipeline
 from failhook.task import Task
 
 T = TypeVar("T")
-Cleanup = Callable[[Task], object]
 
 NAME: Final = "local"
-_LONGEST_WAIT: Final = 3600.0
-_log: Final = logging.getLogger(__name__)
 
 
 class Options(TypedDict, total=False):
@@ -56,18 +47,6 @@ class Options(TypedDict, total=False):
     capture_tail: int
     stdin: int | None
     cleanup: Cleanup | None
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    """One submitted task across its attempts."""
-
-    task: Task
-    work: Command | Call | UnsendableError
-    terms: Terms
-    cleanup: Cleanup | None
-    request: StopRequest
-    future: TaskFuture[Any]
 
 
 class LocalExecutor:
@@ -93,15 +72,7 @@ class LocalExecutor:
         slots = (os.cpu_count() or 1) if workers is None else workers
         if slots < 1:
             raise ConfigError(f"workers is {workers!r}; at least 1 is needed")
-        self._pipeline = pipeline
-        self._free = slots
-        self._order = count()
-        self._waiting: list[tuple[float, int, _Job]] = []
-        self._jobs: dict[str, _Job] = {}
-        self._unsettled = 0
-        self._closing = False
-        self._changed = threading.Condition()
-        self._scheduler: threading.Thread | None = None
+        self._scheduler = Scheduler(pipeline, slots)
         sweep()
         end_orphans(pipeline.orphans())
         self.reaped: tuple[tuple[Task, Decision], ...] = tuple(pipeline.reap())
@@ -179,33 +150,17 @@ class LocalExecutor:
         else:
             packed = command(work)
         request = StopRequest()
-        job = _Job(
-            task if task.executor else replace(task, executor=NAME),
-            packed,
-            terms,
-            cleanup,
-            request,
-            TaskFuture(request, self._wake),
-        )
-        with self._changed:
-            if self._closing:
-                raise ExecutorClosed("the executor is closed; it takes no more tasks")
-            if task.key in self._jobs:
-                raise ConfigError(f"the task {task.key} is here already; wait for its future")
-            self._jobs[task.key] = job
-            self._unsettled += 1
-            self._enqueue(job, 0.0)
-            if self._scheduler is None:
-                self._scheduler = threading.Thread(
-                    target=self._schedule, name="failhook-scheduler", daemon=True
-                )
-                self._scheduler.start()
-        return job.future
+        future: TaskFuture[Any] = TaskFuture(request, self._scheduler.wake)
+        named = task if task.executor else replace(task, executor=NAME)
+        self._scheduler.add(Job(named, packed, terms, cleanup, request, future))
+        return future
 
     def run(
         self, task: Task, work: Callable[..., Any] | Argv, *args: Any, **options: Any
     ) -> Outcome:
         """Submit a task, wait for it, and return its outcome, whatever it is.
+
+        Ctrl-C ends the task, which is reported as interrupted, and is then raised on.
 
         Args:
             task: as for `submit`, like all others.
@@ -219,7 +174,12 @@ class LocalExecutor:
             ConfigError, ExecutorClosed: as for `submit`.
         """
         future: TaskFuture[Any] = self.submit(task, work, *args, **options)
-        wait([future])
+        try:
+            wait([future])
+        except KeyboardInterrupt:
+            future.cancel("SIGINT", "interrupt")
+            wait([future])
+            raise
         if future.outcome is None:
             future.result()
             raise AssertionError("a future without outcome holds an error")
@@ -237,23 +197,7 @@ class LocalExecutor:
         Returns:
             Whether every task had come to its end.
         """
-        with self._changed:
-            self._closing = True
-            finished = self._changed.wait_for(lambda: not self._unsettled, timeout)
-            dropped = [job for _, _, job in self._waiting if job.request.stop is None]
-            self._waiting = [entry for entry in self._waiting if entry[2] not in dropped]
-            heapq.heapify(self._waiting)
-            for job in self._jobs.values():
-                job.request.ask(Stop("shutdown"))
-            self._changed.notify_all()
-        for job in dropped:
-            error = ExecutorClosed("the executor was closed; the task did not begin")
-            self._settle(job, None, error)
-        with self._changed:
-            self._changed.wait_for(lambda: not self._unsettled)
-        if self._scheduler is not None:
-            self._scheduler.join()
-        return finished
+        return self._scheduler.close(timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -265,102 +209,3 @@ class LocalExecutor:
         traceback: TracebackType | None,
     ) -> None:
         self.close(None if error is None else 0.0)
-
-    def _wake(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
-
-    def _enqueue(self, job: _Job, delay: float) -> None:
-        heapq.heappush(self._waiting, (time.monotonic() + delay, next(self._order), job))
-        self._changed.notify_all()
-
-    def _schedule(self) -> None:
-        while True:
-            with self._changed:
-                job = self._next()
-                while job is None:
-                    if self._closing and not self._unsettled:
-                        return
-                    self._changed.wait(self._patience())
-                    job = self._next()
-                self._free -= 1
-            thread = threading.Thread(
-                target=self._attempt, args=(job,), name=f"failhook-{job.task.name}"
-            )
-            try:
-                if not job.future.running():
-                    job.future.set_running_or_notify_cancel()
-                thread.start()
-            except RuntimeError as error:  # the system has no more threads
-                self._release()
-                self._settle(job, None, error)
-
-    def _patience(self) -> float | None:
-        if not self._waiting or self._free < 1:
-            return None
-        return min(max(0.0, self._waiting[0][0] - time.monotonic()), _LONGEST_WAIT)
-
-    def _next(self) -> _Job | None:
-        """Take the job that is to start now; one that was cancelled needs no free worker."""
-        for position, (_, _, job) in enumerate(self._waiting):
-            if job.request.stop is not None:
-                del self._waiting[position]
-                heapq.heapify(self._waiting)
-                return job
-        if self._free > 0 and self._waiting and self._waiting[0][0] <= time.monotonic():
-            return heapq.heappop(self._waiting)[2]
-        return None
-
-    def _attempt(self, job: _Job) -> None:
-        """Run one attempt in this thread, then settle the task or let it wait for the next."""
-        outcome: Outcome | None = None
-        error: BaseException | None = None
-        try:
-            ended = run_attempt(self._pipeline, job.task, job.work, job.terms, job.request)
-            cleaned = self._clean_up(job, ended)
-            if self._goes_on(job, ended) and cleaned is None:
-                job.task = ended.task.next_attempt()
-                with self._changed:
-                    self._free += 1
-                    self._enqueue(job, ended.decision.delay if ended.decision is not None else 0.0)
-                return
-            outcome, error = conclude(self._pipeline, ended)
-            if cleaned is not None and error is not None:
-                error.add_note(f"the clean-up failed too: {cleaned!r}")
-        except BaseException as failure:  # noqa: BLE001 - it surfaces on the future, nowhere else
-            error = failure
-        self._release()
-        self._settle(job, outcome, error)
-
-    def _goes_on(self, job: _Job, ended: Ended) -> bool:
-        shutting_down = job.request.stop is not None and job.request.stop.why == "shutdown"
-        return ended.decision is not None and ended.decision.retry and not shutting_down
-
-    def _clean_up(self, job: _Job, ended: Ended) -> Exception | None:
-        """Have the attempt's remains removed, where the gate asks for it; return what failed."""
-        if job.cleanup is not None and ended.decision is not None and ended.decision.cleanup:
-            try:
-                job.cleanup(ended.task)
-            except Exception as error:  # noqa: BLE001 - the caller's own code; it is told below
-                _log.exception("the clean-up of %s failed", ended.task.attempt_key)
-                return error
-        return None
-
-    def _release(self) -> None:
-        with self._changed:
-            self._free += 1
-            self._changed.notify_all()
-
-    def _settle(self, job: _Job, outcome: Outcome | None, error: BaseException | None) -> None:
-        with self._changed:
-            self._jobs.pop(job.task.key, None)
-        try:
-            job.future.outcome = outcome
-            if error is not None:
-                job.future.set_exception(error)
-            else:
-                job.future.set_result(None if outcome is None else outcome.value)
-        finally:
-            with self._changed:
-                self._unsettled -= 1
-                self._changed.notify_all()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from failhook.executors.local.outcome import Outcome
 from failhook.executors.local.stop import Stop, StopRequest
 
 T = TypeVar("T")
+CancelAction = Literal["cancel", "mark_failed", "interrupt"]
 
 
 class TaskFuture(Future[T]):
@@ -30,14 +31,19 @@ class TaskFuture(Future[T]):
         self._request = request
         self._wake = wake
 
-    def cancel(self, actor: str | None = None) -> bool:
-        """Ask for the end of the task: it is reported as cancelled, by `actor`.
+    def cancel(self, actor: str | None = None, action: CancelAction = "cancel") -> bool:
+        """Ask for the end of the task: it is reported as manual, even if it then ends cleanly.
+
+        Args:
+            actor: who asks.
+            action: what is reported: that somebody cancelled it, marked it failed, or interrupted
+                the program that runs it.
 
         Returns:
             False when the task is over already.
         """
         if self.done():
             return False
-        self._request.ask(Stop("cancel", actor))
+        self._request.ask(Stop("cancel", actor, action))
         self._wake()
         return True

@@ -36,7 +36,7 @@ def judge(end: End, work: Command | Call, terms: Terms) -> Success | Evidence:
         if end.report.result is not None:
             try:
                 value = pickle.loads(end.report.result)  # noqa: S301 - our own child wrote it
-            except Exception as error:  # noqa: BLE001 - unpickling runs the value's own code
+            except BaseException as error:  # noqa: BLE001 - unpickling runs the value's own code
                 return _unsendable("the return value cannot be unpickled here", error)
         return Success(value, _suspicion(end, terms))
     if end.stop is not None:
@@ -90,7 +90,7 @@ def _suspicion(end: End, terms: Terms) -> Evidence | None:
 def _stopped(end: End, stop: Stop, terms: Terms) -> Evidence:
     started = end.report.started
     if stop.why == "cancel":
-        return Evidence.cancel(stop.actor, started=started)
+        return Evidence.cancel(stop.actor, action=stop.action, started=started)
     if stop.why == "shutdown":
         return Evidence.shutdown(stop.actor).at(started=started)
     if stop.why == "heartbeat":

@@ -14,10 +14,17 @@ Why = Literal["deadline", "cancel", "shutdown", "heartbeat"]
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why the executor ends an attempt, and on whose behalf."""
+    """Why the executor ends an attempt, and on whose behalf.
+
+    Attributes:
+        why: what moved the executor.
+        actor: who asked for it.
+        action: how a cancel is reported: ``cancel``, ``mark_failed`` or ``interrupt``.
+    """
 
     why: Why
     actor: str | None = None
+    action: str = "cancel"
 
 
 class StopRequest:

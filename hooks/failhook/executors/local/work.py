@@ -71,7 +71,7 @@ class Terms:
     stdin: int | None = subprocess.DEVNULL
 
     def __post_init__(self) -> None:
-        _number("timeout", self.timeout, 0)
+        _number("timeout", self.timeout, 0.001)
         _number("grace", self.grace, 0)
         _number("heartbeat_timeout", self.heartbeat, 0.05)
         _number("memory_limit", self.memory, MIN_MEMORY, whole=True)
