@@ -45,6 +45,20 @@ def capture(error: object) -> ErrorInfo:
     return ErrorInfo(type="builtins.str", message=_window(_safe_str(error), MESSAGE_WINDOW))
 
 
+def headline(error: BaseException, *, named: bool = True) -> str:
+    """Return an exception's type and text in one line, coarsely cut; never raises.
+
+    The traceback is not looked at, so that it costs the same however long that is.
+
+    Args:
+        error: any exception.
+        named: whether its type comes first.
+    """
+    name = _qualified(type(error)).removeprefix("builtins.")
+    message = " ".join(_window(_safe_str(error), MESSAGE_WINDOW).split())
+    return ": ".join(part for part in (name if named or not message else "", message) if part)
+
+
 class _Capture:
     """One walk over one exception: every object once, and no more than a bounded number."""
 

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from failhook.errors import RegistrationError
 
+_SIMILAR: Final = 0.7
 _SAME_WORD: Final = 0.85
-"""How alike two names must be for one to be taken as the other, misspelt."""
+"""How alike two names must be for one to be offered, and to be taken, as the other misspelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,16 @@ def _check_unknown(
     name = parameter.name
     optional = parameter.default is not parameter.empty
     free = [offer for offer in offered if offer not in parameters]
-    alike = get_close_matches(name, free, n=1, cutoff=_SAME_WORD if optional else 0.6)
-    if alike:
-        raise RegistrationError(
-            f"{where} names {name!r}, which does not exist; did you mean {alike[0]!r}?"
+    alike = get_close_matches(name, free, n=1, cutoff=_SAME_WORD if optional else _SIMILAR)
+    hint = f"Did you mean {alike[0]!r}? " if alike else ""
+    if optional and not alike:
+        return
+    raise RegistrationError(
+        f"{where} names {name!r}, which this version of failhook does not have. {hint}"
+        f"It has {', '.join(offered)}; "
+        + (
+            f"remove {name!r}, or name {alike[0]!r} as well"
+            if optional
+            else f"to take what only a later version has, give it a default: {name}=None"
         )
-    if not optional:
-        raise RegistrationError(
-            f"{where} names {name!r}, which this version of failhook does not have "
-            f"(it has {', '.join(offered)}). Remove it, or give it a default: {name}=None"
-        )
+    )

@@ -109,11 +109,12 @@ def _options(static: object) -> dict[str, Any] | None:
 def _check_unmarked(plugin: object, attribute: str, name: str, hooks: Hooks) -> None:
     """Refuse a method that was surely meant as a hook, but would never be called."""
     meant = get_close_matches(attribute, hooks, n=1, cutoff=0.9)
-    if attribute.startswith("_") or not meant:
+    static = inspect.getattr_static(plugin, attribute, None)
+    if attribute.startswith("_") or not meant or static is None:
         return
-    static = inspect.getattr_static(plugin, attribute)
-    found = inspect.getattr_static(static, "__dict__", {})
-    strange = sorted(mark for mark in found if mark.endswith(("_impl", "_spec")))
+    strange = sorted(
+        mark for mark in getattr(static, "__dict__", {}) if mark.endswith(("_impl", "_spec"))
+    )
     but = f", only as {strange[0]}, which failhook does not read" if strange else ""
     fix = _MARKED if attribute == meant[0] else f"name it {meant[0]} and {_MARKED}"
     raise RegistrationError(

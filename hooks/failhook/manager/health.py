@@ -13,6 +13,8 @@ from typing import Final
 from failhook.capture import capture
 from failhook.clock import Clock
 from failhook.manager.limits import Limits
+from failhook.manager.no_answer import NoAnswer, OutOfTime
+from failhook.manager.outcome import error_line
 
 logger: Final = logging.getLogger("failhook")
 
@@ -109,48 +111,45 @@ class Health:
             if self._now.quarantined:
                 self._probe_at = self._clock.monotonic() + self._interval
 
-    def failed(
-        self, hook: str, line: str, error: BaseException | None = None, *, slow: bool = False
-    ) -> None:
+    def failed(self, hook: str, error: BaseException, *, late: bool = False) -> None:
         """Count a failure; the first of its kind is logged, and so is the quarantine.
 
         Args:
             hook: the hook that was called.
-            line: what went wrong, in one line.
-            error: what was raised, for the traceback in the log.
-            slow: it ran past its time limit.
+            error: what was raised, or why there was no answer.
+            late: it was raised after the time limit.
         """
-        kind = (hook, "slow" if slow else line if error is None else type(error).__qualname__)
+        kind = type(error)
+        told = (hook, kind.__qualname__)
+        line = error_line(error, self._redact)
         with self._guard():
             before = self._now
             count = before.consecutive_failures + 1
-            quarantined = count >= self._limits.failures
             self._now = replace(
                 before,
                 failed=before.failed + 1,
-                slow=before.slow + slow,
+                slow=before.slow + (late or kind is OutOfTime),
                 consecutive_failures=count,
                 last_error=line,
-                quarantined=quarantined,
+                quarantined=count >= self._limits.failures,
             )
-            if quarantined:
+            if self._now.quarantined:
                 if before.quarantined:
                     self._interval = min(self._interval * 2, self._limits.longest_probe)
                 self._probe_at = self._clock.monotonic() + self._interval
-            news = kind not in self._told and len(self._told) < _MAX_TOLD
+            news = told not in self._told and len(self._told) < _MAX_TOLD
             if news:
-                self._told.add(kind)
+                self._told.add(told)
         self._tell(before, hook, line, error, news=news)
 
     def _tell(
-        self, before: PluginHealth, hook: str, line: str, error: BaseException | None, *, news: bool
+        self, before: PluginHealth, hook: str, line: str, error: BaseException, *, news: bool
     ) -> None:
         level = logging.WARNING if news else logging.DEBUG
         if logger.isEnabledFor(level):
-            traceback = "" if error is None else "\n" + self._redact(capture(error).traceback)
-            logger.log(
-                level, "plugin %r: %s failed: %s%s", before.plugin, hook, line, traceback.rstrip()
-            )
+            plain = issubclass(type(error), NoAnswer)
+            traceback = "" if plain else "\n" + self._redact(capture(error).traceback).rstrip()
+            logger.log(level, "plugin %r: %s failed: %s%s", before.plugin, hook, line, traceback)
         if self._now.quarantined and not before.quarantined:
             logger.warning(
                 "plugin %r is in quarantine: %s failed %d times in a row; %s, the next try is in "

@@ -18,9 +18,10 @@ from failhook.manager.health import Health
 from failhook.manager.hooks import EVENTS
 from failhook.manager.limits import Limits
 from failhook.manager.loop import LoopThread
+from failhook.manager.no_answer import OutOfTime, StillRunning
 from failhook.manager.outcome import DELIVERED, Outcome, error_line, failed, undelivered
-from failhook.manager.verdicts import NotAVerdict, sound_verdict
-from failhook.manager.worker import OutOfTime, StillRunning, Worker
+from failhook.manager.verdicts import sound_verdict
+from failhook.manager.worker import Worker
 
 logger: Final = logging.getLogger("failhook")
 
@@ -103,8 +104,7 @@ class Listener:
             return False
         if not delivery.overdue:
             delivery.overdue = True
-            line = str(OutOfTime(self._limits.call))
-            self.health[EVENTS].failed(delivery.hook, line, slow=True)
+            self.health[EVENTS].failed(delivery.hook, OutOfTime(self._limits.call))
         return True
 
     def begin(
@@ -131,7 +131,7 @@ class Listener:
         except StillRunning:
             return None
         except RuntimeError as error:
-            health.failed(hook, error_line(error), error)
+            health.failed(hook, error)
             return None
 
     def finish(self, hook: str, future: Future[Answer] | None, deadline: float) -> Outcome:
@@ -171,7 +171,7 @@ class Listener:
         error = self._answer(future, deadline, self._left(deadline)).error
         if error is not None:
             logger.warning(
-                "plugin %r: close failed: %s", self.name, self._redact(error_line(error))
+                "plugin %r: close failed: %s", self.name, error_line(error, self._redact)
             )
         return error is None
 
@@ -228,22 +228,19 @@ class Listener:
         error = answer.error
         if error is None:
             if late and not counted:
-                health.failed(hook, str(OutOfTime(self._limits.call)), slow=True)
+                health.failed(hook, OutOfTime(self._limits.call))
             health.succeeded(late=late or counted)
             return DELIVERED
         try:
             if isinstance(error, Undelivered):
-                outcome = undelivered(error, self._redact(error_line(error)))
+                outcome = undelivered(error, error_line(error, self._redact))
                 health.undelivered()
                 return outcome
         except BaseException as broken:  # noqa: BLE001 - an exception may lie, or raise when read
             error = broken
-        ours = type(error) in (OutOfTime, StillRunning, NotAVerdict)
-        line = self._redact(str(error) if ours else error_line(error))
         if not counted:
-            slow = late or type(error) is OutOfTime
-            health.failed(hook, line, None if ours else error, slow=slow)
-        return failed(line)
+            health.failed(hook, error, late=late)
+        return failed(error_line(error, self._redact))
 
     @property
     def _worker(self) -> Worker:

@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
-from failhook.manager.worker import OutOfTime, StillRunning
+from failhook.manager.no_answer import OutOfTime, StillRunning
 
 logger: Final = logging.getLogger("failhook")
 

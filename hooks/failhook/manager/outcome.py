@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from failhook.capture import capture
+from failhook.capture import headline
 from failhook.errors import FailhookError, Undelivered
+from failhook.manager.no_answer import NoAnswer
+from failhook.text import cut_redacted
 
 MAX_RETRY_AFTER: Final = 86_400.0
 """Seconds; no plugin puts an event off for more than a day."""
@@ -64,13 +67,10 @@ def undelivered(error: Undelivered, line: str) -> Outcome:
     )
 
 
-def error_line(error: BaseException) -> str:
-    """Describe an exception in one line, whatever it does when it is looked at."""
-    info = capture(error)
-    message = " ".join(info.message.split())
-    named = f"{info.name}: {message}" if message else info.name
-    line = message if message and issubclass(type(error), FailhookError) else named
-    return line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 1]}…"
+def error_line(error: BaseException, redact: Callable[[str], str] = str) -> str:
+    """Describe an exception in one line without secrets, whatever it does when it is looked at."""
+    known = issubclass(type(error), FailhookError | NoAnswer)
+    return cut_redacted(redact(headline(error, named=not known)), _MAX_LINE, head=0.8)
 
 
 def _seconds(said: object) -> float | None:

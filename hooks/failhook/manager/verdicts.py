@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any, Final
 
 from failhook.details import Confidence, Fact, FailureDetails, Hint, Kind, Started
+from failhook.manager.no_answer import NotAVerdict
 from failhook.text import clean, cut
 
 _MAX_TEXT: Final = 32_768
@@ -27,10 +28,6 @@ _ENUMS: Final[dict[object, type[StrEnum]]] = {
     "Started": Started,
     "Hint | None": Hint,
 }
-
-
-class NotAVerdict(Exception):  # noqa: N818 - a state, caught by whoever asked
-    """What a plugin answered is no verdict; the message says why."""
 
 
 def sound_verdict(value: object, *, rule: str) -> FailureDetails:
@@ -61,7 +58,7 @@ def _sound(name: str, annotation: object, value: Any) -> Any:
         allowed = _ENUMS[annotation]
         if value is None and "None" in str(annotation):
             return None
-        if value not in set(allowed):
+        if value not in list(allowed):
             raise NotAVerdict(f"its {name} is {value!r:.80}, not one of {', '.join(allowed)}")
         return allowed(value)
     if annotation == "tuple[Fact, ...]":

@@ -8,21 +8,9 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from failhook.manager.no_answer import OutOfTime, StillRunning
+
 T = TypeVar("T")
-
-
-class StillRunning(Exception):  # noqa: N818 - a state, caught by whoever asked
-    """An earlier call has not come back; nothing was begun."""
-
-    def __str__(self) -> str:
-        return "it is still in an earlier call"
-
-
-class OutOfTime(Exception):  # noqa: N818 - a state, as above
-    """The call did not come back within its time limit, in seconds; it may still run."""
-
-    def __init__(self, limit: float) -> None:
-        super().__init__(f"it ran for longer than {limit:g} s")
 
 
 class Worker:
