@@ -44,7 +44,7 @@ class FailureEvent:
         failure_details: the verdict; for recovered the verdict on the last failed attempt.
         decision: the gate's word; None where nothing was decided.
         previous: for amended, the verdict before.
-        first_failure: the verdict on the first failed attempt of this run, when this is a later one.
+        first_failure: the verdict on the first failed attempt, when this is a later one.
         first_error: the root line of that attempt's error (``ValueError: ...``).
         phases: what the task went through so far.
         started_at: when the attempt began, UTC; None when that was not seen.
@@ -117,7 +117,8 @@ class FailureEvent:
             KeyError, ValueError: a field is missing or not allowed, or the schema is a later one.
         """
         if document["schema_version"] != SCHEMA_VERSION:
-            msg = f"event schema {document['schema_version']!r}; this version reads {SCHEMA_VERSION}"
+            found = document["schema_version"]
+            msg = f"event schema {found!r}; this version reads {SCHEMA_VERSION}"
             raise ValueError(msg)
 
         def details(name: str) -> FailureDetails | None:
@@ -156,4 +157,4 @@ class FailureEvent:
 
 def event_id(kind: EventType, attempt_key: str, revision: int) -> str:
     """Return the id that every observer of the same thing computes: 32 hexadecimal digits."""
-    return sha256(f"{kind}\n{attempt_key}\n{revision}".encode()).hexdigest()[:32]
+    return sha256("\n".join((kind, attempt_key, str(revision))).encode()).hexdigest()[:32]

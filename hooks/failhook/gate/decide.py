@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, NamedTuple
 
 from failhook.decision import (
     DEADLINE_EXCEEDED,
@@ -53,25 +53,23 @@ def decide(
         policy.max_infra_refunds,
         policy.max_system_failures,
     )
-    gate = _Gate(details, policy, before, attempt=attempt, elapsed=elapsed, random=random)
+    case = _Case(details, policy, before, attempt)
     if details.kind is Kind.MANUAL:
         actor = f" by {details.actor}" if details.actor else ""
-        return gate.stop(
-            Action.FAIL, "gate.manual", f"it was ended on purpose{actor}", details.reason
-        )
+        why = f"it was ended on purpose{actor}"
+        return _stop(case, Action.FAIL, "gate.manual", why, details.reason)
     if (why := _permanent(details, policy)) is not None:
-        code = details.code or details.reason
-        return gate.stop(Action.FAIL, "gate.deterministic", why, code)
+        return _stop(case, Action.FAIL, "gate.deterministic", why, details.code or details.reason)
     if not (idempotent or details.ended_by_itself or details.started is Started.NO):
         why = "it is not idempotent and may have done its work; somebody must say what to do"
-        return gate.stop(Action.HOLD, "gate.hold", why, None)
-    if details.kind is Kind.INFRA:
-        if details.started is Started.NO or details.executor_side:
-            return gate.system()
-        enough = details.confidence.rank >= policy.refund_confidence.rank
-        if enough and policy.max_infra_refunds:
-            return gate.infra()
-    return gate.user()
+        return _stop(case, Action.HOLD, "gate.hold", why, None)
+    if details.kind is Kind.INFRA and (details.started is Started.NO or details.executor_side):
+        granted = _system(case)
+    elif details.kind is Kind.INFRA and policy.max_infra_refunds and _sure_enough(details, policy):
+        granted = _infra(case)
+    else:
+        granted = _user(case)
+    return granted if isinstance(granted, Decision) else _retry(case, granted, elapsed, random)
 
 
 def _permanent(details: FailureDetails, policy: Policy) -> str | None:
@@ -92,113 +90,121 @@ def _permanent(details: FailureDetails, policy: Policy) -> str | None:
     return None
 
 
-class _Gate:
-    """The three budgets, and how a decision is put into words."""
+def _sure_enough(details: FailureDetails, policy: Policy) -> bool:
+    return details.confidence.rank >= policy.refund_confidence.rank
 
-    __slots__ = ("_attempt", "_before", "_details", "_elapsed", "_policy", "_random")
 
-    def __init__(
-        self,
-        details: FailureDetails,
-        policy: Policy,
-        before: Counters,
-        *,
-        attempt: int,
-        elapsed: float,
-        random: float,
-    ) -> None:
-        self._details = details
-        self._policy = policy
-        self._before = before
-        self._attempt = attempt
-        self._elapsed = elapsed
-        self._random = random
+class _Case(NamedTuple):
+    """What is to be decided."""
 
-    def system(self) -> Decision:
-        policy, before = self._policy, self._before
-        if before.system < policy.max_system_failures:
-            why = "it failed before its own code ran, or in the executor itself"
-            return self._retry(Charge.SYSTEM, "gate.system", why, policy.system_backoff)
-        details = self._details
-        original = details.code or details.reason
-        why = (
-            f"the platform failed {before.system + 1} times "
-            f"(limit {policy.max_system_failures}), the last time with {original}"
-        )
-        if details.message:
-            why = f"{why}: {details.message}"
-        return self.stop(Action.FAIL, "gate.system", why, MAX_SYSTEM_FAILURES_EXCEEDED)
+    details: FailureDetails
+    policy: Policy
+    before: Counters
+    attempt: int
 
-    def infra(self) -> Decision:
-        policy, before = self._policy, self._before
-        if before.infra < policy.max_infra_refunds:
-            why = (
-                f"infrastructure ended it ({self._details.confidence}), so the attempt is refunded"
-            )
-            return self._retry(Charge.INFRA, "gate.refund", why, policy.infra_backoff)
-        if policy.when_refunds_end == "fail":
-            why = f"infrastructure ended it, and all {before.infra} refunds are used"
-            return self.stop(Action.FAIL, "gate.refund", why, REFUNDS_EXHAUSTED)
-        return self.user()
 
-    def user(self) -> Decision:
-        policy, before = self._policy, self._before
-        if before.user < policy.retries:
-            why = self._why_user()
-            return self._retry(Charge.USER, "gate.user", why, policy.backoff)
-        why = f"{self._why_user()}, and all {policy.retries} retries are used"
-        return self.stop(Action.FAIL, "gate.user", why, RETRIES_EXHAUSTED)
+class _Grant(NamedTuple):
+    """A budget that pays for another attempt."""
 
-    def stop(self, action: Action, rule: str, why: str, code: str | None) -> Decision:
-        before = self._before
-        return Decision(
-            action=action,
-            message=f"{action.value}: {why} ({before})",
-            charge=Charge.NONE,
-            because=Because(rule, why),
-            before=before,
-            after=before,
-            attempt=self._attempt,
-            max_tries=before.user_limit + before.infra + before.system,
-            code=code,
-            cleanup=self._details.cleanup,
-        )
+    charge: Charge
+    rule: str
+    why: str
+    backoff: Backoff
 
-    def _why_user(self) -> str:
-        details, policy = self._details, self._policy
-        if details.kind is not Kind.INFRA:
-            return f"{details.kind.value} failures are the user's to retry"
-        if not policy.max_infra_refunds:
-            return "refunds of infra failures are off"
-        if details.confidence.rank < policy.refund_confidence.rank:
-            return f"a verdict that is only a {details.confidence.value} is not refunded"
-        return f"all {policy.max_infra_refunds} infra refunds are used"
 
-    def _retry(self, charge: Charge, rule: str, why: str, backoff: Backoff) -> Decision:
-        before = self._before
-        after = charged(before, charge)
-        paid = {Charge.USER: after.user, Charge.INFRA: after.infra}.get(charge, after.system)
-        delay = backoff.delay(paid, self._random) if backoff.initial else 0.0
-        asked = self._details.retry_after
-        if asked is not None and asked > delay and math.isfinite(asked):
-            delay = float(asked)
-        deadline = self._policy.total_deadline
-        if deadline is not None and self._elapsed + delay > deadline:
-            late = f"the next attempt would begin after the total deadline of {deadline:g} s"
-            return self.stop(Action.FAIL, "gate.total-deadline", late, DEADLINE_EXCEEDED)
-        wait = f" in {delay:.3g} s" if delay else ""
-        return Decision(
-            action=Action.RETRY,
-            message=f"retry{wait} as attempt {self._attempt + 1}: {why} ({after})",
-            charge=charge,
-            because=Because(rule, why),
-            before=before,
-            after=after,
-            attempt=self._attempt,
-            max_tries=after.user_limit + after.infra + after.system,
-            delay=delay,
-            cleanup=self._details.cleanup,
-        )
+def _system(case: _Case) -> _Grant | Decision:
+    details, policy, before, _ = case
+    if before.system < policy.max_system_failures:
+        why = "it failed before its own code ran, or in the executor itself"
+        return _Grant(Charge.SYSTEM, "gate.system", why, policy.system_backoff)
+    why = (
+        f"the platform failed {before.system + 1} times (limit {policy.max_system_failures}), "
+        f"the last time with {details.code or details.reason}"
+    )
+    if details.message:
+        why = f"{why}: {details.message}"
+    return _stop(case, Action.FAIL, "gate.system", why, MAX_SYSTEM_FAILURES_EXCEEDED)
+
+
+def _infra(case: _Case) -> _Grant | Decision:
+    details, policy, before, _ = case
+    if before.infra < policy.max_infra_refunds:
+        why = f"infrastructure ended it ({details.confidence}), so the attempt is refunded"
+        return _Grant(Charge.INFRA, "gate.refund", why, policy.infra_backoff)
+    if policy.when_refunds_end == "fail":
+        why = f"infrastructure ended it, and all {before.infra} refunds are used"
+        return _stop(case, Action.FAIL, "gate.refund", why, REFUNDS_EXHAUSTED)
+    return _user(case)
+
+
+def _user(case: _Case) -> _Grant | Decision:
+    details, policy, before, _ = case
+    why = _why_user(details, policy)
+    if before.user < policy.retries:
+        return _Grant(Charge.USER, "gate.user", why, policy.backoff)
+    left = f"all {policy.retries} retries are used" if policy.retries else "no retries are allowed"
+    return _stop(case, Action.FAIL, "gate.user", f"{why}, and {left}", RETRIES_EXHAUSTED)
+
+
+def _why_user(details: FailureDetails, policy: Policy) -> str:
+    if details.kind is not Kind.INFRA:
+        return _THE_USERS[details.kind]
+    if not policy.max_infra_refunds:
+        return "refunds of infra failures are off"
+    if not _sure_enough(details, policy):
+        return f"a verdict that is only {_INDEFINITE[details.confidence]} is not refunded"
+    return f"all {policy.max_infra_refunds} infra refunds are used"
+
+
+_THE_USERS: Final = {kind: f"{kind} failures are the user's to retry" for kind in Kind}
+_INDEFINITE: Final = {level: f"a {level} one" for level in Confidence} | {
+    Confidence.GUESS: "a guess"
+}
+
+
+def _stop(case: _Case, action: Action, rule: str, why: str, code: str | None) -> Decision:
+    before = case.before
+    return Decision(
+        action=action,
+        message=f"{action.value}: {why} ({before})",
+        charge=Charge.NONE,
+        because=Because(rule, why),
+        before=before,
+        after=before,
+        attempt=case.attempt,
+        max_tries=before.user_limit + before.infra + before.system,
+        code=code,
+        cleanup=case.details.cleanup,
+    )
+
+
+def _retry(case: _Case, grant: _Grant, elapsed: float, random: float) -> Decision:
+    details, policy, before, attempt = case
+    after = charged(before, grant.charge)
+    delay = 0.0
+    if grant.backoff.initial:
+        paid = {Charge.USER: after.user, Charge.INFRA: after.infra}.get(grant.charge, after.system)
+        delay = grant.backoff.delay(paid, random)
+    asked = details.retry_after
+    if asked is not None and asked > delay and math.isfinite(asked):
+        delay = float(asked)
+    deadline = policy.total_deadline
+    if deadline is not None and elapsed + delay > deadline:
+        late = f"the next attempt would begin after the total deadline of {deadline:g} s"
+        return _stop(case, Action.FAIL, "gate.total-deadline", late, DEADLINE_EXCEEDED)
+    wait = f" in {delay:.3g} s" if delay else ""
+    return Decision(
+        action=Action.RETRY,
+        message=f"retry{wait} as attempt {attempt + 1}: {grant.why} ({after})",
+        charge=grant.charge,
+        because=Because(grant.rule, grant.why),
+        before=before,
+        after=after,
+        attempt=attempt,
+        max_tries=after.user_limit + after.infra + after.system,
+        delay=delay,
+        cleanup=details.cleanup,
+    )
 
 
 def charged(counters: Counters, charge: Charge, by: int = 1) -> Counters:

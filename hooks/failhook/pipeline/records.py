@@ -86,9 +86,10 @@ class Records:
         attempt = ledger.attempt(task.attempt_key)
         account = ledger.account(task.key)
         if attempt is not None and attempt.state is not AttemptState.OPEN:
-            return self._again(ledger, attempt, account or _new_account(task), failure)
+            return self._again(ledger, attempt, account or _NOBODY, failure)
         now = self.clock.now()
-        account = account or _new_account(task)
+        if account is None:
+            account = _NOBODY
         first_started_at = account.first_started_at or now
         decision = decide(
             failure.details,
@@ -306,6 +307,10 @@ def story(attempts: Sequence[Attempt]) -> tuple[str, ...]:
             f"-> {decision.message}"
         )
     return tuple(lines)
+
+
+_NOBODY: Final = Account(key="", job_key="")
+"""What a task has used before its first attempt."""
 
 
 def _new_account(task: Task) -> Account:
