@@ -31,7 +31,9 @@ class SystemClock:
 
 def to_rfc3339(moment: datetime) -> str:
     """Write a time as RFC 3339 in UTC with microseconds, ending in ``Z``."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def from_rfc3339(text: str) -> datetime:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from sqlite3 import Connection
+from sqlite3 import Cursor
 from types import TracebackType
 from typing import Self
 
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt
-from failhook.stores.rows import (
-    Texts,
-    account_from,
-    account_row,
-    attempt_from,
-    attempt_row,
-    event_text,
-    to_micros,
-)
+from failhook.stores.records import Texts, to_micros
+from failhook.stores.rows import account_from, account_row, attempt_from, attempt_row
 from failhook.stores.sqlite.database import Database, Synchronous
 from failhook.stores.sqlite.outbox import SqliteOutbox
 
@@ -52,16 +45,16 @@ class SqliteStore(SqliteOutbox):
         return SqliteTransaction(self._database, self._texts)
 
     def get_state(self, plugin: str, key: str) -> str | None:
-        with self._database as connection:
-            row = connection.execute(self._sql["get_state"], (plugin, key)).fetchone()
+        with self._database as cursor:
+            row = cursor.execute(self._sql["get_state"], (plugin, key)).fetchone()
         return None if row is None else row[0]
 
     def put_state(self, plugin: str, key: str, value: str | None) -> None:
-        with self._database as connection:
+        with self._database as cursor:
             if value is None:
-                connection.execute(self._sql["forget_state"], (plugin, key))
+                cursor.execute(self._sql["forget_state"], (plugin, key))
             else:
-                connection.execute(self._sql["put_state"], (plugin, key, value))
+                cursor.execute(self._sql["put_state"], (plugin, key, value))
 
     def close(self) -> None:
         self._database.close()
@@ -70,9 +63,9 @@ class SqliteStore(SqliteOutbox):
 class SqliteTransaction:
     """Ledger and outbox in one transaction of the database, which holds out every other writer."""
 
-    __slots__ = ("_connection", "_database", "_sql", "_texts")
+    __slots__ = ("_cursor", "_database", "_sql", "_texts")
 
-    _connection: Connection
+    _cursor: Cursor
 
     def __init__(self, database: Database, texts: Texts) -> None:
         self._database = database
@@ -80,7 +73,7 @@ class SqliteTransaction:
         self._texts = texts
 
     def __enter__(self) -> Self:
-        self._connection = self._database.__enter__()
+        self._cursor = self._database.__enter__()
         return self
 
     def __exit__(
@@ -92,34 +85,34 @@ class SqliteTransaction:
         self._database.__exit__(kind, error, traceback)
 
     def account(self, key: str) -> Account | None:
-        row = self._connection.execute(self._sql["account"], (key,)).fetchone()
+        row = self._cursor.execute(self._sql["account"], (key,)).fetchone()
         return None if row is None else account_from(row, self._texts)
 
     def attempt(self, attempt_key: str) -> Attempt | None:
         key, _, number = attempt_key.rpartition("/")
-        row = self._connection.execute(self._sql["attempt"], (key, number)).fetchone()
+        row = self._cursor.execute(self._sql["attempt"], (key, number)).fetchone()
         return None if row is None else attempt_from(row, self._texts)
 
     def attempts(self, key: str) -> Sequence[Attempt]:
-        rows = self._connection.execute(self._sql["attempts"], (key,)).fetchall()
+        rows = self._cursor.execute(self._sql["attempts"], (key,)).fetchall()
         return [attempt_from(row, self._texts) for row in rows]
 
     def open_attempts(self, host: str | None = None) -> Sequence[Attempt]:
-        rows = self._connection.execute(self._sql["open_attempts"], (host, host)).fetchall()
+        rows = self._cursor.execute(self._sql["open_attempts"], (host, host)).fetchall()
         return [attempt_from(row, self._texts) for row in rows]
 
     def save_account(self, account: Account) -> None:
-        self._connection.execute(self._sql["save_account"], account_row(account, self._texts))
+        self._cursor.execute(self._sql["save_account"], account_row(account, self._texts))
 
     def save_attempt(self, attempt: Attempt) -> None:
-        self._connection.execute(self._sql["save_attempt"], attempt_row(attempt, self._texts))
+        self._cursor.execute(self._sql["save_attempt"], attempt_row(attempt, self._texts))
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
         task_key = event.task.key
         behind: set[str] = set()
         present: set[str] = set()
         row: int | None = None
-        line = self._connection.execute(self._sql["line"], (task_key,))
+        line = self._cursor.execute(self._sql["line"], (task_key,))
         for plugin, group_key, died_at, event_row, event_id in line.fetchall():
             if event_id == event.event_id:
                 row = event_row
@@ -130,12 +123,12 @@ class SqliteTransaction:
         if not absent:
             return
         if row is None:
-            body = event_text(event, self._texts)
-            row = self._connection.execute(
+            body = self._texts.event(event)
+            row = self._cursor.execute(
                 self._sql["add_event"], (event.event_id, task_key, body)
             ).lastrowid
         due_at = to_micros(now)
         for plugin in absent:
-            self._connection.execute(
+            self._cursor.execute(
                 self._sql["add_row"], (row, task_key, plugin, plugin not in behind, due_at)
             )

@@ -51,32 +51,33 @@ class Database:
         if synchronous not in get_args(Synchronous):
             msg = f"store {path}: synchronous is {synchronous!r}; it is NORMAL or FULL"
             raise StoreError(msg)
-        self.path = path.absolute()
+        self.path = str(path.absolute())
         self.sql: Mapping[str, str] = queries()
         self._migrations = migrations()
         self._synchronous = synchronous
         self._busy_timeout = busy_timeout
         self.lock = RLock()
         self._connection: sqlite3.Connection | None = None
+        self._cursor: sqlite3.Cursor | None = None
         self._file = (0, 0)
         self._pid = os.getpid()
         watch_forks(self)
         with self:
             pass
 
-    def __enter__(self) -> sqlite3.Connection:
+    def __enter__(self) -> sqlite3.Cursor:
         """Begin a transaction that holds out every other writer."""
         self.lock.acquire()
         try:
-            connection = self._usable()
-            connection.execute("BEGIN IMMEDIATE")
+            cursor = self._usable()
+            cursor.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
             self.lock.release()
             raise self._said(error) from error
         except BaseException:
             self.lock.release()
             raise
-        return connection
+        return cursor
 
     def __exit__(
         self,
@@ -86,16 +87,16 @@ class Database:
     ) -> None:
         """Commit; roll back when the block raised or the commit fails."""
         try:
-            connection = self._connection
-            if connection is None or self._pid != os.getpid():
-                msg = f"store {self.path}: it was closed, or the process forked, in a transaction"
+            cursor = self._cursor
+            if cursor is None:
+                msg = f"store {self.path}: it was closed, or its process forked, in a transaction"
                 raise StoreError(msg)
             try:
                 if kind is None:
-                    connection.execute("COMMIT")
+                    cursor.execute("COMMIT")
             finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                if cursor.connection.in_transaction:
+                    cursor.execute("ROLLBACK")
         except sqlite3.Error as refusal:
             raise self._said(refusal) from refusal
         finally:
@@ -106,53 +107,49 @@ class Database:
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
         with self.lock:
-            if self._connection is not None and self._pid == os.getpid():
+            if self._connection is not None:
                 self._connection.close()
-                self._connection = None
+            self._connection = self._cursor = None
 
-    def _usable(self) -> sqlite3.Connection:
-        connection = self._connection
-        if connection is None or self._pid != os.getpid():
+    def _usable(self) -> sqlite3.Cursor:
+        if self._pid != os.getpid():
+            self.after_fork_in_child()
+        cursor = self._cursor
+        if cursor is None:
             return self._open()
-        if connection.in_transaction:
+        if cursor.connection.in_transaction:
             msg = f"store {self.path}: this thread is in a transaction already"
             raise StoreError(msg)
         if self._file != self._file_now():
-            connection.close()
-            self._connection = None
+            self.close()
             msg = (
                 f"store {self.path}: the file was deleted or replaced while it was in use, and "
                 "what it held is gone; the next use opens what is there then"
             )
             raise StoreError(msg)
-        return connection
+        return cursor
 
     def _file_now(self) -> tuple[int, int]:
         try:
-            status = os.stat(self.path)  # noqa: PTH116 - on the path of every failure; Path is slower
+            status = os.stat(self.path)  # noqa: PTH116 - each failure waits for it; Path is slower
         except OSError:
             return (0, 0)
         return status.st_dev, status.st_ino
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is not None:
-            # A connection of the parent: even closing it in a child can harm the parent's work
-            # (sqlite.org/howtocorrupt.html, 2.6), so it is never let go.
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
-            self._connection = None
-        self._pid = os.getpid()
+    def _open(self) -> sqlite3.Cursor:
         connection = sqlite3.connect(
             self.path, timeout=self._busy_timeout, isolation_level=None, check_same_thread=False
         )
         try:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-            prepare(connection, str(self.path), self._migrations)
+            prepare(connection, self.path, self._migrations)
         except BaseException:
             connection.close()
             raise
         self._file = self._file_now()
         self._connection = connection
-        return connection
+        self._cursor = connection.cursor()
+        return self._cursor
 
     def _said(self, error: sqlite3.Error) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -165,4 +162,12 @@ class Database:
             self.close()
 
     def after_fork_in_child(self) -> None:
-        """Nothing is left to do: the process id tells."""
+        """Leave a connection alone that the parent could not close in time.
+
+        Even closing it here could harm the parent's work (sqlite.org/howtocorrupt.html, 2.6), so
+        nothing ever frees it.
+        """
+        if self._connection is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+        self._connection = self._cursor = None
+        self._pid = os.getpid()

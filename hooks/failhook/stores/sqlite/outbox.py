@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
-from sqlite3 import Connection
+from sqlite3 import Cursor
 
 from failhook.outbox.port import DeadLetter, Delivery
-from failhook.stores.rows import event_from, from_micros, to_json, to_micros
+from failhook.stores.records import from_micros, read_event, to_json, to_micros
 from failhook.stores.sqlite.database import Database
 
 
@@ -23,19 +23,19 @@ class SqliteOutbox:
         self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str
     ) -> Sequence[Delivery]:
         sql, at = self._sql, to_micros(now)
-        with self._database as connection:
-            rows = connection.execute(sql["due"], (plugin, at, limit)).fetchall()
+        with self._database as cursor:
+            rows = cursor.execute(sql["due"], (plugin, at, limit)).fetchall()
             if not rows:
                 return ()
             group = rows[0][2]
             if group:
-                rows = connection.execute(sql["due_group"], (plugin, at, group)).fetchall()
+                rows = cursor.execute(sql["due_group"], (plugin, at, group)).fetchall()
             else:
                 rows = list(takewhile(lambda row: not row[2], rows))
             until = to_micros(now + timedelta(seconds=lease))
-            connection.execute(sql["lease"], (owner, until, to_json([row[0] for row in rows])))
+            cursor.execute(sql["lease"], (owner, until, to_json([row[0] for row in rows])))
         return [
-            Delivery(identity, plugin, event_from(body), tries, group_key)
+            Delivery(identity, plugin, read_event(body), tries, group_key)
             for identity, tries, group_key, body in rows
         ]
 
@@ -48,19 +48,17 @@ class SqliteOutbox:
     def _remove(self, query: str, ids: Sequence[int]) -> int:
         """Delete rows, and the events that no row refers to any more."""
         rows = to_json(list(ids))
-        with self._database as connection:
-            touched = connection.execute(self._sql["touched"], (rows,)).fetchall()
-            removed = connection.execute(self._sql[query], (rows,)).rowcount
+        with self._database as cursor:
+            touched = cursor.execute(self._sql["touched"], (rows,)).fetchall()
+            removed = cursor.execute(self._sql[query], (rows,)).rowcount
             events = to_json([event for _, event in touched])
-            connection.execute(self._sql["forget_events"], (events,))
-            self._advance(connection, touched)
+            cursor.execute(self._sql["forget_events"], (events,))
+            self._advance(cursor, touched)
         return removed
 
     def retry(self, ids: Sequence[int], *, not_before: datetime, error: str) -> None:
-        with self._database as connection:
-            connection.execute(
-                self._sql["retry"], (error, to_micros(not_before), to_json(list(ids)))
-            )
+        with self._database as cursor:
+            cursor.execute(self._sql["retry"], (error, to_micros(not_before), to_json(list(ids))))
 
     def park(self, ids: Sequence[int], *, group_key: str, not_before: datetime) -> None:
         self._move("park", ids, group_key, to_micros(not_before))
@@ -74,39 +72,38 @@ class SqliteOutbox:
     def _move(self, query: str, ids: Sequence[int], *values: str | int) -> int:
         """Change where rows stand, and let the row of each task go that is the first one now."""
         rows = to_json(list(ids))
-        with self._database as connection:
-            touched = connection.execute(self._sql["touched"], (rows,)).fetchall()
-            moved = connection.execute(self._sql[query], (*values, rows)).rowcount
-            self._advance(connection, touched)
+        with self._database as cursor:
+            touched = cursor.execute(self._sql["touched"], (rows,)).fetchall()
+            moved = cursor.execute(self._sql[query], (*values, rows)).rowcount
+            self._advance(cursor, touched)
         return moved
 
-    def _advance(self, connection: Connection, touched: Sequence[tuple[str, int]]) -> None:
+    def _advance(self, cursor: Cursor, touched: Sequence[tuple[str, int]]) -> None:
         tasks = {task_key for task_key, _ in touched}
-        connection.execute(self._sql["advance"], (to_json(list(tasks)),))
+        cursor.execute(self._sql["advance"], (to_json(list(tasks)),))
 
     def release(self, owner: str) -> None:
-        with self._database as connection:
-            connection.execute(self._sql["release"], (owner,))
+        with self._database as cursor:
+            cursor.execute(self._sql["release"], (owner,))
 
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:
-        with self._database as connection:
+        with self._database as cursor:
             found = [
-                connection.execute(self._sql["next_due"], (plugin,)).fetchone()[0]
-                for plugin in plugins
+                cursor.execute(self._sql["next_due"], (plugin,)).fetchone()[0] for plugin in plugins
             ]
         dues = [due for due in found if due is not None]
         return max(now, from_micros(min(dues))) if dues else None
 
     def pending(self, plugins: Sequence[str] | None = None) -> int:
         names = None if plugins is None else to_json(list(plugins))
-        with self._database as connection:
-            (count,) = connection.execute(self._sql["pending"], (names, names)).fetchone()
+        with self._database as cursor:
+            (count,) = cursor.execute(self._sql["pending"], (names, names)).fetchone()
         return int(count)
 
     def dead_letters(self) -> Sequence[DeadLetter]:
-        with self._database as connection:
-            rows = connection.execute(self._sql["dead_letters"]).fetchall()
+        with self._database as cursor:
+            rows = cursor.execute(self._sql["dead_letters"]).fetchall()
         return [
-            DeadLetter(identity, plugin, event_from(body), tries, error, from_micros(died_at))
+            DeadLetter(identity, plugin, read_event(body), tries, error, from_micros(died_at))
             for identity, plugin, body, tries, error, died_at in rows
         ]

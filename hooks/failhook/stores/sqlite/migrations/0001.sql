@@ -1,4 +1,4 @@
--- Times are microseconds since 1970-01-01T00:00:00Z. JSON has the shape of the model's to_dict().
+-- Times are microseconds since 1970-01-01T00:00:00Z. The orders of JSON arrays are in records.py.
 
 CREATE TABLE accounts (
     key TEXT PRIMARY KEY,
