@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 RETRIES_EXHAUSTED: Final = "RetriesExhausted"
 REFUNDS_EXHAUSTED: Final = "InfraRefundsExhausted"
@@ -30,8 +30,7 @@ class Charge(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Counters:
+class Counters(NamedTuple):
     """What each budget has paid so far, and its limit."""
 
     user: int = 0

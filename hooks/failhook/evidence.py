@@ -59,9 +59,12 @@ class Evidence:
             oom_host: how far the host's ``oom_kill`` in ``/proc/vmstat`` moved.
         """
         facts: dict[str, Any] = {"signal": -code} if code < 0 else {"exit_code": code}
-        for name, value in (("sent", sent), ("oom_own", oom_own), ("oom_host", oom_host)):
-            if value is not None:
-                facts[name] = value
+        if sent is not None:
+            facts["sent"] = sent
+        if oom_own is not None:
+            facts["oom_own"] = oom_own
+        if oom_host is not None:
+            facts["oom_host"] = oom_host
         return cls("process", facts, started=Started.YES)
 
     @classmethod

@@ -115,7 +115,7 @@ def test_the_same_attempt_is_not_run_twice_at_once(
             assert attempt is not None
             assert attempt.owner is not None
             owner = replace(attempt.owner, pid=other.pid, started=host.process_started(other.pid))
-            ledger.save_attempt(replace(attempt, owner=owner))
+            ledger.save_attempt(attempt._replace(owner=owner))
         with pytest.raises(StartRefused) as refused:
             pipeline.started(task)
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -105,12 +104,12 @@ def test_open_attempts_are_those_that_nobody_closed(store):
     older = an_open_attempt(a_task("older"), owner=there, opened_at=NOW)
     closed = an_open_attempt(a_task("closed"), owner=here)
     saved(store, newer, older, closed)
-    saved(store, replace(closed, state=AttemptState.SUCCEEDED, closed_at=LATER))
+    saved(store, closed._replace(state=AttemptState.SUCCEEDED, closed_at=LATER))
 
     with store.transaction() as transaction:
         assert [older, newer] == list(transaction.open_attempts())
         assert [newer] == list(transaction.open_attempts("here"))
-        transaction.save_attempt(replace(newer, state=AttemptState.FAILED))
+        transaction.save_attempt(newer._replace(state=AttemptState.FAILED))
         assert [] == list(transaction.open_attempts("here"))
 
 
@@ -155,7 +154,7 @@ def test_threads_do_not_lose_each_others_changes(store):
         for _ in range(rounds):
             with store.transaction() as transaction:
                 account = transaction.account(task.key) or an_account(task, user=0)
-                transaction.save_account(replace(account, user=account.user + 1))
+                transaction.save_account(account._replace(user=account.user + 1))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(count, range(4)))

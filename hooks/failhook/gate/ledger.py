@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from failhook.decision import Decision
 from failhook.details import FailureDetails
@@ -57,9 +57,11 @@ class Owner:
         return cls(**document)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One attempt, its verdict and its decision.
+
+    A named tuple, as `Account` is: every report makes one of each, at a third of the time that a
+    frozen dataclass takes.
 
     Attributes:
         task: with the ledger's attempt number.
@@ -88,8 +90,7 @@ class Attempt:
     suspect: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(NamedTuple):
     """What one task (one key) has used of its three budgets.
 
     Attributes:

@@ -56,7 +56,10 @@ class Transaction(Ledger, Protocol):
     """One transaction: the ledger and the outbox change together or not at all."""
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
-        """Put one row per plugin into the outbox; an event and plugin already there adds none."""
+        """Put one row per plugin into the outbox; an event and plugin already there adds none.
+
+        A live exception is not kept.
+        """
         ...
 
 

@@ -160,7 +160,7 @@ class Pipeline:
             attempt = ledger.attempt(task.attempt_key)
             if attempt is not None and attempt.owner is not None:
                 owner = replace(attempt.owner, child=pid, child_started=host.process_started(pid))
-                ledger.save_attempt(replace(attempt, owner=owner))
+                ledger.save_attempt(attempt._replace(owner=owner))
 
     def failed(self, task: Task, evidence: Evidence, *, simulated: bool = False) -> Decision:
         """Classify, decide, commit, and hand to the drainer; the same attempt counts once.
@@ -331,7 +331,7 @@ class Pipeline:
         plugins = self.manager.listeners(event.type)
         if plugins:
             self._live.keep(event, plugins)
-            transaction.enqueue(event.without_exception(), plugins, event.observed_at)
+            transaction.enqueue(event, plugins, event.observed_at)
         return plugins
 
     def _deliver(self, plugins: Sequence[str] | set[str]) -> None:

@@ -69,8 +69,7 @@ class Records:
         account = ledger.account(task.key) or _new_account(task)
         ledger.save_attempt(attempt)
         ledger.save_account(
-            replace(
-                account,
+            account._replace(
                 last_attempt=max(number, account.last_attempt),
                 first_started_at=account.first_started_at or now,
                 phases=account.phases.then(Phase.EXECUTING, now),
@@ -186,10 +185,10 @@ class Records:
             redactor=self.redactor,
         )
         ledger.save_attempt(
-            replace(attempt, details=event.failure_details, revision=attempt.revision + 1)
+            attempt._replace(details=event.failure_details, revision=attempt.revision + 1)
         )
         ledger.save_account(
-            replace(account, user=spent.user, infra=spent.infra, system=spent.system)
+            account._replace(user=spent.user, infra=spent.infra, system=spent.system)
         )
         return decision, event
 
@@ -203,8 +202,8 @@ class Records:
             return ()
         account = ledger.account(task.key) or _new_account(task)
         phases = account.phases.then(Phase.COMPLETED, now)
-        closing = replace(account, phases=phases, closed=SUCCEEDED)
-        closing = replace(closing, last_attempt=max(task.attempt, account.last_attempt))
+        closing = account._replace(phases=phases, closed=SUCCEEDED)
+        closing = closing._replace(last_attempt=max(task.attempt, account.last_attempt))
         events: list[FailureEvent] = []
         failures = [each for each in ledger.attempts(task.key) if each.details is not None]
         if failures and failures[-1].details is not None:
@@ -214,8 +213,7 @@ class Records:
         if suspect is not None:
             events.append(self._closing(EventType.SUSPECT_SUCCESS, attempt, closing, suspect))
         ledger.save_attempt(
-            replace(
-                attempt,
+            attempt._replace(
                 state=AttemptState.SUCCEEDED,
                 closed_at=now,
                 suspect=suspect is not None,
@@ -268,8 +266,7 @@ class Records:
         if resolution == "retry":
             decision = again if again.retry else _by_hand(again, Action.RETRY, actor, "retried")
             ledger.save_account(
-                replace(
-                    account,
+                account._replace(
                     user=decision.after.user,
                     infra=decision.after.infra,
                     system=decision.after.system,
@@ -280,7 +277,7 @@ class Records:
         decision = _by_hand(again, Action.FAIL, actor, f"closed as {resolution}")
         if resolution == "succeeded":
             return decision, self.succeeded(ledger, held.task, None)
-        ledger.save_account(replace(account, closed=FAILED))
+        ledger.save_account(account._replace(closed=FAILED))
         return decision, ()
 
 
