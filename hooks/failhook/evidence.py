@@ -20,7 +20,7 @@ class Evidence:
     """What was seen of one failed attempt.
 
     Attributes:
-        system: whose vocabulary `facts` uses: ``process``, ``python``, ``kubernetes``, ``slurm``, ...
+        system: whose vocabulary `facts` uses: ``process``, ``python``, ``kubernetes``, ...
         facts: the evidence object, JSON values only.
         context: what the caller knows beside it (``main_container``, ...).
         error: the exception, where there is one.
@@ -176,7 +176,7 @@ class Evidence:
     def plugin_error(
         cls, message: str = "", *, code: str | None = None, started: Started = Started.NO
     ) -> Evidence:
-        """Describe an error of the executor or of its plugin, with the typed code it has, if any."""
+        """Describe an error of the executor or of its plugin, with its typed code, if any."""
         return cls("process", {"plugin_error": {"code": code, "message": message}}, started=started)
 
     @classmethod
@@ -257,7 +257,7 @@ class Evidence:
         )
 
     def also(self, other: Evidence) -> Evidence:
-        """Add what else was seen of the same attempt; where both saw the same field, this one's stays."""
+        """Add what else was seen of the attempt; where both saw the same, this one's stays."""
         return Evidence(
             system=self.system,
             facts={**other.facts, **self.facts},
