@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 JsonScalar = str | int | float | bool | None
+
+
+def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether the value can be read as a JSON object."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Return whether the value can be read as a JSON list."""
+    return isinstance(value, list | tuple)
 
 
 class Kind(StrEnum):
