@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import MethodType
 from typing import Any, Final, cast
 
 from failhook.errors import RegistrationError
@@ -99,7 +100,8 @@ def _attributes(plugin: object) -> Iterator[tuple[str, dict[str, Any] | None]]:
 
 def _options(static: object) -> dict[str, Any] | None:
     """Read what the marker left on a function, below or above @staticmethod and @classmethod."""
-    for holder in (static, inspect.getattr_static(static, "__func__", None)):
+    bound = isinstance(static, staticmethod | classmethod | MethodType)
+    for holder in (static, static.__func__ if bound else None):
         options: Any = inspect.getattr_static(holder, _MARK, None)
         if isinstance(options, dict):
             return cast("dict[str, Any]", options)

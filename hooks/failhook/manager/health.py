@@ -6,12 +6,13 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
 from failhook.capture import capture
 from failhook.clock import Clock
+from failhook.manager.hooks import EVENTS
 from failhook.manager.limits import Limits
 from failhook.manager.no_answer import NoAnswer, OutOfTime
 from failhook.manager.outcome import error_line
@@ -50,6 +51,18 @@ class PluginHealth:
     quarantined: bool = False
 
 
+@dataclass(slots=True)
+class _Counts:
+    delivered: int = 0
+    undelivered: int = 0
+    failed: int = 0
+    slow: int = 0
+    consecutive_failures: int = 0
+    last_success_at: datetime | None = None
+    last_error: str = ""
+    quarantined: bool = False
+
+
 class Health:
     """Watches one part of one plugin; any thread may report.
 
@@ -64,10 +77,12 @@ class Health:
     def __init__(
         self, plugin: str, part: str, clock: Clock, limits: Limits, redact: Callable[[str], str]
     ) -> None:
+        self._plugin = plugin
+        self._part = part
         self._clock = clock
         self._limits = limits
         self._redact = redact
-        self._now = PluginHealth(plugin=plugin, part=part)
+        self._counts = _Counts()
         self._told: set[tuple[str, str]] = set()
         self._interval = limits.probe
         self._probe_at: float | None = None
@@ -77,7 +92,8 @@ class Health:
     @property
     def state(self) -> PluginHealth:
         """Return the counters as they are."""
-        return self._now
+        with self._guard():
+            return PluginHealth(plugin=self._plugin, part=self._part, **asdict(self._counts))
 
     def wait(self) -> float:
         """Return seconds until it may be called: 0 unless it is in quarantine."""
@@ -86,29 +102,30 @@ class Health:
 
     def succeeded(self, *, late: bool = False) -> None:
         """Count a call that ended well; unless it was `late`, that ends a quarantine."""
+        now = self._clock.now()
         with self._guard():
-            before = self._now
-            self._now = replace(
-                before, delivered=before.delivered + 1, last_success_at=self._clock.now()
-            )
+            counts = self._counts
+            counts.delivered += 1
+            counts.last_success_at = now
             if late:
                 return
-            self._now = replace(self._now, consecutive_failures=0, quarantined=False)
-            if before.quarantined:
-                self._probe_at, self._interval = None, self._limits.probe
-                self._told.clear()
-        if before.quarantined:
-            logger.warning(
-                "plugin %r has left quarantine: it works again after %d failures in a row",
-                before.plugin,
-                before.consecutive_failures,
-            )
+            failures, counts.consecutive_failures = counts.consecutive_failures, 0
+            if not counts.quarantined:
+                return
+            counts.quarantined = False
+            self._probe_at, self._interval = None, self._limits.probe
+            self._told.clear()
+        logger.warning(
+            "plugin %r has left quarantine: it works again after %d failures in a row",
+            self._plugin,
+            failures,
+        )
 
     def undelivered(self) -> None:
         """Count what a plugin said it could not deliver: it works, its other side does not."""
         with self._guard():
-            self._now = replace(self._now, undelivered=self._now.undelivered + 1)
-            if self._now.quarantined:
+            self._counts.undelivered += 1
+            if self._counts.quarantined:
                 self._probe_at = self._clock.monotonic() + self._interval
 
     def failed(self, hook: str, error: BaseException, *, late: bool = False) -> None:
@@ -123,44 +140,44 @@ class Health:
         told = (hook, kind.__qualname__)
         line = error_line(error, self._redact)
         with self._guard():
-            before = self._now
-            count = before.consecutive_failures + 1
-            self._now = replace(
-                before,
-                failed=before.failed + 1,
-                slow=before.slow + (late or kind is OutOfTime),
-                consecutive_failures=count,
-                last_error=line,
-                quarantined=count >= self._limits.failures,
-            )
-            if self._now.quarantined:
-                if before.quarantined:
-                    self._interval = min(self._interval * 2, self._limits.longest_probe)
+            counts = self._counts
+            counts.failed += 1
+            counts.slow += late or kind is OutOfTime
+            counts.consecutive_failures += 1
+            counts.last_error = line
+            failures = counts.consecutive_failures
+            already = counts.quarantined
+            counts.quarantined = failures >= self._limits.failures
+            if already:
+                self._interval = min(self._interval * 2, self._limits.longest_probe)
+            if counts.quarantined:
                 self._probe_at = self._clock.monotonic() + self._interval
-            news = told not in self._told and len(self._told) < _MAX_TOLD
-            if news:
+            first = told not in self._told and len(self._told) < _MAX_TOLD
+            if first:
                 self._told.add(told)
-        self._tell(before, hook, line, error, news=news)
+            begins = counts.quarantined and not already
+        self._tell_failure(hook, line, error, logging.WARNING if first else logging.DEBUG)
+        if begins:
+            self._tell_quarantine(hook, line, failures)
 
-    def _tell(
-        self, before: PluginHealth, hook: str, line: str, error: BaseException, *, news: bool
-    ) -> None:
-        level = logging.WARNING if news else logging.DEBUG
-        if logger.isEnabledFor(level):
-            plain = issubclass(type(error), NoAnswer)
-            traceback = "" if plain else "\n" + self._redact(capture(error).traceback).rstrip()
-            logger.log(level, "plugin %r: %s failed: %s%s", before.plugin, hook, line, traceback)
-        if self._now.quarantined and not before.quarantined:
-            logger.warning(
-                "plugin %r is in quarantine: %s failed %d times in a row; %s, the next try is in "
-                "%.0f s. Last: %s. To see every failure, set the logger 'failhook' to DEBUG",
-                before.plugin,
-                hook,
-                before.consecutive_failures + 1,
-                "its events wait" if before.part == "events" else "it is passed over",
-                self._interval,
-                line,
-            )
+    def _tell_failure(self, hook: str, line: str, error: BaseException, level: int) -> None:
+        if not logger.isEnabledFor(level):
+            return
+        plain = issubclass(type(error), NoAnswer)
+        traceback = "" if plain else "\n" + self._redact(capture(error).traceback).rstrip()
+        logger.log(level, "plugin %r: %s failed: %s%s", self._plugin, hook, line, traceback)
+
+    def _tell_quarantine(self, hook: str, line: str, failures: int) -> None:
+        logger.warning(
+            "plugin %r is in quarantine: %s failed %d times in a row; %s, the next try is in "
+            "%.0f s. Last: %s. To see every failure, set the logger 'failhook' to DEBUG",
+            self._plugin,
+            hook,
+            failures,
+            "its events wait" if self._part == EVENTS else "it is passed over",
+            self._limits.probe,
+            line,
+        )
 
     def _guard(self) -> threading.Lock:
         if self._pid != os.getpid():  # forked: the parent may have held the lock just then
