@@ -98,10 +98,18 @@ def _what(event: FailureEvent) -> str:
 def _why(event: FailureEvent) -> str:
     message = one_line(event.failure_details.message).rstrip(".")
     error = "" if event.error is None else _raised(event.error)
-    told = [text for text in (message, error) if text]
-    if len(told) == 2 and (error in message or message in error):
-        told = [max(told, key=len)]
-    return f" - {'; '.join(told)}" if told else ""
+    if event.error is not None and _repeats(message, event.error):
+        error = ""
+    elif message in error:
+        message = ""
+    told = "; ".join(text for text in (message, error) if text)
+    return f" - {told}" if told else ""
+
+
+def _repeats(message: str, error: ErrorInfo) -> bool:
+    """Return whether a message says already all that the error says."""
+    said = one_line(error.message)
+    return error.root is error and bool(said) and said in message
 
 
 def _raised(error: ErrorInfo) -> str:
@@ -124,7 +132,7 @@ def _next(decision: Decision, task: Task) -> str:
             f"failhook resolve {shlex.quote(one_line(task.key))} retry|fail|succeeded"
         )
     if decision.action is Action.FAIL:
-        code = f" ({decision.code})" if decision.code else ""
+        code = f" ({one_line(decision.code)})" if decision.code else ""
         why = one_line(decision.because.text)
         return f"{cleanup}failed for good{code}: {why} ({decision.after})"
     wait = f" in {decision.delay:.3g} s" if decision.delay else ""

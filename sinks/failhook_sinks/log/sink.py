@@ -79,7 +79,8 @@ class LogSink:
     ) -> None:
         more: dict[str, Any] = {} if delivery is None else {"failhook_delivery": delivery}
         if self._to_stream:
-            _to_stderr(self._as_json(level, line, event, more) if self._json else line)
+            plain = f"failhook: {line}"
+            _to_stderr(self._as_json(level, line, event, more) if self._json else plain)
         elif self._logger.isEnabledFor(level):
             extra = {"failhook": event.to_dict(), **more}
             self._logger.log(level, "%s", line, extra=extra)

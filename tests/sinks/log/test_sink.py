@@ -87,7 +87,7 @@ def test_standard_error_gets_text_only_where_that_was_configured(caplog, capsys)
 
     written = capsys.readouterr()
     assert written.out == ""
-    assert written.err.startswith("nightly/load attempt 1 failed: infra WorkerLost")
+    assert written.err.startswith("failhook: nightly/load attempt 1 failed: infra")
     assert written.err.endswith("(infra 1/3)\n")
     assert [] == caplog.records
 

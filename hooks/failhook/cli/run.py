@@ -1,0 +1,234 @@
+"""Run a command as a task and retry it as the gate decides.
+
+Its own output is not touched; each failure is told in one line on standard error. A --run-id makes
+the task known again: when this process is killed and the same run is started again on the same
+store, the lost attempt is counted first, and a task that has used up its budgets, or is on hold, is
+not started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Generator
+from concurrent.futures import wait
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from failhook.cli.arguments import (
+    UsageError,
+    add_config,
+    add_json,
+    add_store,
+    seconds,
+    size,
+    whole_number,
+)
+from failhook.cli.resolve import this_user
+from failhook.cli.settings import settings
+from failhook.config import Config
+from failhook.decision import Action
+from failhook.details import FailureDetails, Kind, Started
+from failhook.errors import StartRefused
+from failhook.executors.local import LocalExecutor, Outcome, State, TaskFuture
+from failhook.pipeline import Pipeline
+from failhook.task import Task, new_run_id
+from failhook.text import clean
+
+TIMED_OUT: Final = 124
+REFUSED: Final = 125
+HELD: Final = 75
+CLOSE_SECONDS: Final = 10.0
+
+EXIT_CODES: Final = """\
+exit codes: the command's own; 124 it ran into --timeout; 128 + n signal n ended it; 126 it cannot
+be executed; 127 it was not found; 75 on hold, see failhook resolve; 125 refused: it must not be
+started again; 2 wrong usage; 130 interrupted.
+"""
+
+
+class Stopped(BaseException):
+    """A signal asks this process to end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(number)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the command and what it may cost."""
+    parser.usage = f"{parser.prog} [OPTION ...] -- COMMAND [ARGUMENT ...]"
+    parser.epilog = EXIT_CODES
+    parser.add_argument("--name", help="the task's name; the command's unless given")
+    parser.add_argument("--workflow", default="run", help="what the task belongs to")
+    parser.add_argument("--run-id", metavar="ID", help="the run; a new one unless given")
+    parser.add_argument("--retries", type=whole_number, metavar="N", help="the user's budget")
+    parser.add_argument(
+        "--max-infra-refunds",
+        type=whole_number,
+        metavar="N",
+        help="how many attempts that infrastructure ended are not charged to the user",
+    )
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="TIME", help="per attempt: seconds, or 5m, 2h"
+    )
+    parser.add_argument(
+        "--memory-limit", type=size, metavar="SIZE", help="per attempt: bytes, or 512M, 2G"
+    )
+    parser.add_argument(
+        "--idempotent",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="may it run twice? If not, an unknown outcome puts it on hold",
+    )
+    add_config(parser)
+    add_store(parser)
+    add_json(parser, "failures and outcome on standard error")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command to its end and return its exit code."""
+    command: list[str] = arguments.command
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if not command or not command[0]:
+        raise UsageError("which command? Write it after --: failhook run -- COMMAND [ARGUMENT ...]")
+    config = settings(arguments)
+    pipeline = Pipeline.from_config(config)
+    try:
+        return _run(pipeline, _task(arguments, config, command), command, arguments)
+    finally:
+        if not pipeline.close(CLOSE_SECONDS):
+            print(
+                f"failhook run: some events were not delivered yet; they wait in {config.store}",
+                file=sys.stderr,
+            )
+
+
+def exit_code(outcome: Outcome, program: str) -> int:
+    """Return what a shell would see of the command itself."""
+    details, code = outcome.details, outcome.exit_code
+    if outcome.state is State.SUCCEEDED:
+        return 0
+    if outcome.state is State.HELD:
+        return HELD
+    if details is not None and _timed_out(details):
+        return TIMED_OUT
+    if code is None or (details is not None and details.started is Started.NO):
+        return 126 if _exists(program) else 127
+    return code if code >= 0 else 128 - code
+
+
+def _run(pipeline: Pipeline, task: Task, command: list[str], arguments: argparse.Namespace) -> int:
+    try:
+        with _signals(), LocalExecutor(pipeline, workers=1) as executor:
+            future = executor.submit(
+                task,
+                command,
+                timeout=arguments.timeout,
+                memory_limit=arguments.memory_limit,
+                stdin=None,
+            )
+            interrupted = _wait(future)
+    except Stopped as stopped:
+        return 128 + stopped.number
+    pipeline.flush(CLOSE_SECONDS)  # what happened is told before how it ended
+    if future.outcome is None:
+        try:
+            future.result()
+        except StartRefused as refusal:
+            return _refused(refusal, as_json=arguments.json)
+        raise AssertionError("a task ended without outcome and without error")
+    code = 130 if interrupted else exit_code(future.outcome, command[0])
+    if arguments.json:
+        print(json.dumps(_summary(future.outcome, code)), file=sys.stderr)
+    return code
+
+
+def _wait(future: TaskFuture[None]) -> bool:
+    """Wait for the end of the task; return whether somebody interrupted it."""
+    try:
+        wait([future])
+    except KeyboardInterrupt:
+        future.cancel(this_user())
+        wait([future])
+        return True
+    return False
+
+
+def _task(arguments: argparse.Namespace, config: Config, command: list[str]) -> Task:
+    task = Task(
+        clean(arguments.workflow),
+        clean(arguments.name or Path(command[0]).name or command[0]),
+        namespace=config.namespace,
+        run_id=clean(arguments.run_id) if arguments.run_id else new_run_id(),
+        idempotent=arguments.idempotent,
+    )
+    given = {
+        name: getattr(arguments, name)
+        for name in ("retries", "max_infra_refunds")
+        if getattr(arguments, name) is not None
+    }
+    policy = replace(config.policies.of(task), **given) if given else None
+    return replace(task, policy=policy)
+
+
+def _refused(refusal: StartRefused, *, as_json: bool) -> int:
+    decision = refusal.decision
+    if as_json:
+        document = {"refused": decision.to_dict(), "story": list(refusal.story)}
+        print(json.dumps(document), file=sys.stderr)
+    else:
+        print(f"failhook run: not started: {decision.message}", file=sys.stderr)
+        for line in refusal.story:
+            print(f"  {line}", file=sys.stderr)
+    return HELD if decision.action is Action.HOLD else REFUSED
+
+
+def _summary(outcome: Outcome, code: int) -> dict[str, Any]:
+    details, decision = outcome.details, outcome.decision
+    return {
+        "task": outcome.task.key,
+        "state": outcome.state,
+        "attempt": outcome.task.attempt,
+        "exit_code": code,
+        "suspect": outcome.suspect,
+        "failure_details": None if details is None else details.to_dict(),
+        "decision": None if decision is None else decision.to_dict(),
+    }
+
+
+def _timed_out(details: FailureDetails) -> bool:
+    return details.kind is Kind.TIMEOUT and details.time_limit is not None
+
+
+def _exists(program: str) -> bool:
+    if os.sep in program:
+        return os.path.lexists(program)
+    return shutil.which(program, mode=os.F_OK) is not None
+
+
+@contextlib.contextmanager
+def _signals() -> Generator[None]:
+    """Have SIGTERM and SIGHUP end the command too, unless they are ignored here."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    before: dict[signal.Signals, Any] = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

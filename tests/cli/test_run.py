@@ -1,0 +1,261 @@
+"""`failhook run` and `failhook resolve`, with real commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+KILLS_ITSELF = ["sh", "-c", "kill -9 $$"]
+
+
+def lines(answer):
+    """Return what was told on standard error, without the prefix."""
+    assert all(line.startswith("failhook: ") for line in answer.err.splitlines())
+    return [line.removeprefix("failhook: ") for line in answer.err.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("options", "command", "code"),
+    [
+        ([], ["true"], 0),
+        ([], ["sh", "-c", "exit 3"], 3),
+        ([], ["sh", "-c", "exit 255"], 255),
+        ([], KILLS_ITSELF, 137),
+        ([], ["sh", "-c", "kill -TERM $$"], 143),
+        (["--timeout", "0.2"], ["sleep", "30"], 124),
+        ([], ["sh", "-c", "exit 124"], 124),
+        (["--no-idempotent"], KILLS_ITSELF, 75),
+        (["--no-idempotent"], ["sh", "-c", "exit 3"], 3),
+        ([], ["no-such-command"], 127),
+        ([], ["./no-such-command"], 127),
+        ([], ["./not-executable"], 126),
+        ([], ["./"], 126),
+        ([], ["sh", "-c", "exit 126"], 126),
+    ],
+)
+def test_the_exit_code_is_the_commands_own_or_says_what_happened(
+    options, command, code, call, place
+):
+    """Scripts and CI see what a shell would show them, 124 for a timeout and 75 for a hold."""
+    (place / "not-executable").write_text("")
+
+    answer = call("run", *options, "--", *command)
+
+    assert code == answer.code
+    assert (1 if code else 0) == len(lines(answer))
+
+
+def test_the_commands_own_streams_are_not_touched(call, process, place):
+    """Input reaches it, output and error output come through byte for byte."""
+    script = "cat; printf '\\377\\000out'; printf '\\377err' >&2"
+    (place / "input").write_bytes(b"\xfein")
+
+    with (place / "input").open("rb") as stdin:
+        child = process("run", "--", "sh", "-c", script, stdin=stdin)
+        out, err = child.communicate()
+
+    assert (0, b"\xfein\xff\x00out", b"\xfferr") == (child.returncode, out, err)
+
+
+def test_each_failure_is_one_line_with_verdict_payer_and_what_comes_next(call):
+    """Kills are refunded, then charged, then final: three lines tell the story."""
+    answer = call(
+        *["run", "--workflow", "nightly", "--name", "load", "--retries", "1"],
+        *["--max-infra-refunds", "1", "--", *KILLS_ITSELF],
+    )
+
+    first, second, third = lines(answer)
+    assert first.startswith("nightly/load attempt 1 failed on ")
+    assert "infra KilledBySignal" in first
+    assert first.endswith("; retry as attempt 2, refunded (infra 1/1)")
+    assert second.endswith("; retry as attempt 3, charged to the user (1/1)")
+    assert "attempt 3 failed" in third
+    assert "failed for good (RetriesExhausted)" in third
+
+
+def test_a_recovery_is_told_too(call, place):
+    """Who saw the failure sees that it is over."""
+    answer = call("run", "--retries", "1", "--", "sh", "-c", "[ -e here ] || { >here; exit 3; }")
+
+    assert answer.code == 0
+    assert lines(answer)[-1].endswith(
+        "attempt 2 succeeded: recovered from application NonZeroExit (confirmed)"
+    )
+
+
+def test_options_after_the_command_belong_to_the_command(call):
+    """The dashes may be left out, and everything from the command on is its own."""
+    for words in (
+        ["sh", "-c", 'exit "$1"', "--", "4"],
+        ["--", "sh", "-c", 'exit "$2"', "", "--", "4"],
+    ):
+        assert call("run", *words).code == 4
+
+
+def test_settings_hold_and_options_win_over_them(call, place):
+    """The policy of failhook.toml is the task's, but for what the command line says."""
+    (place / "failhook.toml").write_text(
+        'namespace = "prod"\nstore = "here.db"\n'
+        "[policy]\nretries = 5\nmax_infra_refunds = 1\n"
+        '[[policy.overrides]]\nmatch = ["workflow = nightly"]\nretries = 1\n'
+    )
+
+    for options, attempts in (
+        (["--workflow", "nightly"], 3),
+        (["--retries", "0"], 2),
+        (["--retries", "0", "--max-infra-refunds", "0"], 1),
+    ):
+        assert attempts == len(lines(call("run", *options, "--", *KILLS_ITSELF)))
+    assert (place / "here.db").exists()
+
+
+def test_json_tells_events_and_outcome_one_a_line(call):
+    """A program follows the run on standard error; the last line is the outcome."""
+    answer = call("run", "--json", "--name", "load", "--run-id", "r1", "--", "sh", "-c", "exit 3")
+
+    event, outcome = map(json.loads, answer.err.splitlines())
+    assert ("failed", "load") == (event["failhook"]["type"], event["failhook"]["task"]["name"])
+    assert ("default/run/load/r1/1", "failed", 1, 3) == (
+        outcome["task"],
+        outcome["state"],
+        outcome["attempt"],
+        outcome["exit_code"],
+    )
+    assert ("NonZeroExit", "RetriesExhausted") == (
+        outcome["failure_details"]["reason"],
+        outcome["decision"]["code"],
+    )
+
+
+def test_a_blocked_log_sink_is_silent(call, place):
+    """Who blocks the default sink hears nothing, and the exit code still tells."""
+    (place / "failhook.toml").write_text('[plugins]\nblock = ["log"]\n')
+
+    answer = call("run", "--", "sh", "-c", "exit 3")
+
+    assert (3, "") == (answer.code, answer.err)
+
+
+def test_a_memory_limit_holds(call):
+    """A command that passes its limit cannot take more, and that is its own failure."""
+    script = "x = bytearray(400 << 20)"
+
+    answer = call("run", "--memory-limit", "200M", "--", sys.executable, "-c", script)
+
+    assert answer.code != 0
+    assert "application" in answer.err
+    assert call("run", "--memory-limit", "1G", "--", sys.executable, "-c", script).code == 0
+
+
+def test_a_hold_is_released_by_resolve(call):
+    """Held, refused while held, resolved as retry, and then it runs again."""
+    key = "default/run/charge/r1/1"
+    options = ["run", "--no-idempotent", "--name", "charge", "--run-id", "r1", "--"]
+
+    held = call(*options, *KILLS_ITSELF)
+    assert f"on hold, since it may have done its work: failhook resolve {key} " in held.err
+    again = call(*options, "true")
+    assert again.code == 75
+    assert again.err.startswith("failhook run: not started: hold: ")
+
+    resolved = call("resolve", key, "retry", "--actor", "ops")
+    assert (0, "") == (resolved.code, resolved.err)
+    assert resolved.out.startswith("retry: ops had it retried")
+
+    ran = call(*options, "true")
+    assert ran.code == 0
+    assert "attempt 2 succeeded: recovered from" in ran.err
+    assert "nothing of default/run/charge/r1/1 is on hold" in call("resolve", key, "fail").error
+
+
+def test_what_somebody_says_of_a_held_task_holds(call):
+    """A success is told to listeners, and a failure is not started again."""
+    for resolution, told in (("succeeded", 1), ("fail", 0)):
+        options = ["run", "--no-idempotent", "--name", "charge", "--run-id", resolution, "--"]
+        call(*options, *KILLS_ITSELF)
+
+        answer = call("resolve", "--json", f"default/run/charge/{resolution}/1", resolution)
+        assert "fail" == json.loads(answer.out)["action"]
+        assert told == len(answer.err.splitlines())
+    assert call(*options, "true").code == 125
+
+
+def wait_for(path):
+    """Wait until a file is there."""
+    while not path.exists():
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "reason"),
+    [
+        (signal.SIGINT, 130, "manual Cancelled"),
+        (signal.SIGTERM, 143, "infra WorkerShutdown"),
+        (signal.SIGHUP, 129, "infra WorkerShutdown"),
+    ],
+)
+def test_a_signal_ends_the_command_first_and_is_told(number, code, reason, process, place):
+    """Ctrl-C is somebody's cancel, a SIGTERM is the end of the worker; the command is gone."""
+    child = process(
+        "run", "--retries", "3", "--", "sh", "-c", "echo $$ >pid.new; mv pid.new pid; sleep 60"
+    )
+    wait_for(place / "pid")
+    command = int((place / "pid").read_text())
+
+    child.send_signal(number)
+    _, err = child.communicate()
+
+    assert code == child.returncode
+    with pytest.raises(ProcessLookupError):
+        os.kill(command, 0)
+    (line,) = err.decode().splitlines()
+    assert reason in line
+
+
+def test_a_run_that_dies_with_its_supervisor_every_time_is_refused_in_the_end(process, place):
+    """Cap 2 and no retries: killed three times, the fourth start tells the whole story."""
+    command = "echo >>starts; >here; sleep 60"
+    words = ["run", "--name", "load", "--run-id", "r1", "--max-infra-refunds", "2", "--"]
+
+    for _ in range(3):
+        child = process(*words, "sh", "-c", command)
+        wait_for(place / "here")
+        child.kill()
+        child.wait()
+        (place / "here").unlink()
+    child = process(*words, "sh", "-c", command)
+    _, err = child.communicate()
+
+    assert child.returncode == 125
+    assert (place / "starts").read_text().count("\n") == 3
+    *told, refusal, first, second, third = err.decode().splitlines()
+    assert "attempt 3 failed" in told[-1]
+    assert refusal.startswith("failhook run: not started: fail: ")
+    assert first.startswith("  attempt 1: infra WorkerLost")
+    assert "retry as attempt 2" in first
+    assert "retry as attempt 3" in second
+    assert third.startswith("  attempt 3: infra WorkerLost")
+
+
+def test_an_event_that_cannot_go_out_yet_is_told_and_kept(call, package):
+    """The command ends all the same, and says where the event waits."""
+    package(
+        "from failhook.plugin import Undelivered, hookimpl\n"
+        "class Sink:\n"
+        "    @hookimpl\n"
+        "    def on_task_failed(self, event):\n"
+        "        raise Undelivered('busy', retry_after=3600)\n",
+        "[failhook]\nbusy = acme:Sink\n",
+    )
+
+    answer = call("run", "--store", "here.db", "--", "sh", "-c", "exit 3")
+
+    assert answer.code == 3
+    assert answer.err.splitlines()[-1] == (
+        "failhook run: some events were not delivered yet; they wait in here.db"
+    )

@@ -1,0 +1,182 @@
+"""Whatever is wrong about a call is one clear line, and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+
+import pytest
+
+WRONG = {
+    "no-command": ([], "failhook: which command? One of run, "),
+    "unknown-option": (["--jsn"], "failhook: --jsn is not an option here; see failhook --help"),
+    "misspelt": (["clasify"], "failhook clasify: there is no such command; did you mean classify?"),
+    "unlike": (["zzz"], "failhook zzz: there is no such command; there are run, "),
+    "nothing-to-classify": (
+        ["classify"],
+        "failhook classify: one of the arguments FILE --jsonl is required; see failhook classify -",
+    ),
+    "two-inputs": (["classify", "a", "--jsonl", "b"], "failhook classify: argument --jsonl: not a"),
+    "too-many": (["classify", "a", "b"], "failhook classify: unrecognized arguments: b; see"),
+    "abbreviated": (["classify", "--js", "x"], "failhook classify: unrecognized arguments: --js"),
+    "no-file": (["classify", "gone.json"], "failhook classify: gone.json: No such file or dir"),
+    "no-lines": (["classify", "--jsonl", "gone"], "failhook classify: gone: No such file or dir"),
+    "folder": (["classify", "."], "failhook classify: .: Is a directory"),
+    "folder-of-lines": (["classify", "--jsonl", "."], "failhook classify: .: Is a directory"),
+    "bad-json": (
+        ["classify", "bad.json"],
+        "failhook classify: bad.json: not valid JSON: Expecting ':' delimiter (line 2, column 5)",
+    ),
+    "deep-json": (
+        ["classify", "deep.json"],
+        "failhook classify: deep.json: not valid JSON: nested",
+    ),
+    "huge-number": (["classify", "huge.json"], "failhook classify: huge.json: not valid JSON: Exc"),
+    "not-utf-8": (["classify", "bytes"], "failhook classify: bytes: not UTF-8 (byte 2)"),
+    "empty": (["classify", "empty"], "failhook classify: empty: there is nothing in it"),
+    "no-evidence": (["classify", "other.json"], "failhook classify: other.json: no known shape"),
+    "a-list": (["explain", "list.json"], "failhook explain: list.json: evidence is list; it must"),
+    "nothing-to-explain": (["explain"], "failhook explain: the following arguments are required"),
+    "explain-no-file": (["explain", "gone.json"], "failhook explain: gone.json: No such file"),
+    "no-config": (
+        ["classify", "--config", "gone.toml", "other.json"],
+        "failhook classify: gone.toml: there is no such file to read settings from",
+    ),
+    "broken-config": (
+        ["classify", "--config", "broken.toml", "other.json"],
+        "failhook classify: broken.toml:2:9: not valid TOML: Expected '=' after a key",
+    ),
+    "wrong-setting": (
+        ["run", "--config", "wrong.toml", "--", "true"],
+        "failhook run: wrong.toml:2: policy.retries is -1; it must be a whole number, 0 or more",
+    ),
+    "wrong-plugin-setting": (
+        ["run", "--config", "plugin.toml", "--", "true"],
+        "failhook run: plugins.log.format is 'xml'; allowed: text, json",
+    ),
+    "plugin-not-installed": (
+        ["run", "--config", "absent.toml", "--", "true"],
+        "failhook run: plugin 'carrier-pigeon'",
+    ),
+    "no-task": (["run"], "failhook run: which command? Write it after --: failhook run -- COMMAND"),
+    "empty-command": (["run", "--"], "failhook run: which command? Write it after --"),
+    "empty-word": (["run", "--", ""], "failhook run: which command? Write it after --"),
+    "negative": (
+        ["run", "--retries", "-1", "--", "true"],
+        "failhook run: argument --retries: '-1' must be a whole number, 0 or more; see failhook",
+    ),
+    "not-whole": (["run", "--retries", "1.5", "--", "true"], "failhook run: argument --retries: '"),
+    "no-time": (
+        ["run", "--timeout", "soon", "--", "true"],
+        "failhook run: argument --timeout: 'soon' must be seconds above 0, such as 90, 5m or 2h",
+    ),
+    "zero-time": (["run", "--timeout", "0", "--", "true"], "failhook run: argument --timeout: '0'"),
+    "no-size": (
+        ["run", "--memory-limit", "lots", "--", "true"],
+        "failhook run: argument --memory-limit: 'lots' must be bytes above 0, such as 512M or 2G",
+    ),
+    "little-memory": (
+        ["run", "--memory-limit", "1k", "--", "true"],
+        "failhook run: memory_limit is 1024; it must be a whole number,",
+    ),
+    "no-value": (["run", "--name"], "failhook run: argument --name: expected one argument"),
+    "run-option": (["run", "--retry", "3", "--", "true"], "failhook run: unrecognized arguments"),
+    "empty-workflow": (
+        ["run", "--workflow", "", "--", "true"],
+        "failhook run: Task.workflow is ''",
+    ),
+    "store-scheme": (
+        ["run", "--store", "redis://x", "--", "true"],
+        "failhook run: store 'redis://...': it must be memory, a file name",
+    ),
+    "store-folder": (["run", "--store", "gone/f.db", "--", "true"], "failhook run: store "),
+    "store-is-a-folder": (["run", "--store", "/", "--", "true"], "failhook run: store /: "),
+    "no-store": (
+        ["resolve", "--store", "bad.json", "a/b/c/d/1", "fail"],
+        "failhook resolve: store",
+    ),
+    "foreign-store": (
+        ["resolve", "--store", "foreign.db", "a/b/c/d/1", "fail"],
+        "failhook resolve: store ",
+    ),
+    "no-resolution": (["resolve", "a/b/c/d/1"], "failhook resolve: the following arguments are r"),
+    "unknown-value": (
+        ["resolve", "a/b/c/d/1", "maybe"],
+        "failhook resolve: argument resolution: invalid choice: 'maybe' (choose from",
+    ),
+    "unknown-task": (
+        ["resolve", "a/b/c/d/1", "fail"],
+        "failhook resolve: nothing of a/b/c/d/1 is on hold: this store knows no such task",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def files(place):
+    """Have files with something wrong about each of them."""
+    (place / "bad.json").write_text('{"a": 1,\n"b" 2}')
+    (place / "deep.json").write_text('{"a":' * 100_000)
+    (place / "huge.json").write_text('{"a": ' + "9" * 5_000 + "}")
+    (place / "bytes").write_bytes(b"{}\xff")
+    (place / "empty").write_bytes(b" \n")
+    (place / "other.json").write_text('{"a": 1}')
+    (place / "list.json").write_text("[1]")
+    (place / "broken.toml").write_text("[policy]\nretries 3")
+    (place / "wrong.toml").write_text("[policy]\nretries = -1")
+    (place / "plugin.toml").write_text("[plugins.log]\nstream = 'stderr'\nformat = 'xml'")
+    (place / "absent.toml").write_text("[plugins.carrier-pigeon]\nloft = 3")
+    with sqlite3.connect(place / "foreign.db") as connection:
+        connection.execute("CREATE TABLE songs (title)")
+    connection.close()
+
+
+@pytest.mark.parametrize(("words", "expected"), WRONG.values(), ids=list(WRONG))
+def test_a_wrong_call_gets_one_line_and_exit_code_2(words, expected, call):
+    """The line names the command, the thing and what to do; nothing else is printed."""
+    assert expected == call(*words).error[: len(expected)]
+
+
+def test_a_line_of_text_is_one_line_whatever_is_in_the_name(call):
+    """A name with line breaks or bytes that are no text cannot break the line."""
+    for name in ("no\nsuch\nfile", os.fsdecode(b"\xff\xfe")):
+        assert "No such file or directory" in call("classify", name).error
+
+
+def test_a_home_that_cannot_be_written_is_said_with_the_way_out(call, place, monkeypatch):
+    """Where the default store cannot be, the line tells how to name another."""
+    (place / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "file"))
+
+    error = call("run", "--", "true").error
+
+    assert error.startswith("failhook run: no folder for the default store: ")
+    assert error.endswith("name a store with --store, FAILHOOK_STORE or `store` in failhook.toml")
+
+
+def test_a_wrong_call_in_a_real_process_has_the_exit_code(process):
+    """What main returns is what the shell sees."""
+    child = process("classify", "gone.json")
+    out, err = child.communicate()
+
+    assert (child.returncode, out) == (2, b"")
+    assert err == b"failhook classify: gone.json: No such file or directory\n"
+
+
+def test_no_document_however_strange_is_a_crash(call, place):
+    """Valid JSON of any shape gives a verdict or one line."""
+    strange = [None, True, 0, "", "x", [], {}, {"a": []}, [[]], -1e308, "\ud800", {"kind": []}]
+    documents = [{"system": one, "evidence": {"x": two}} for one in strange for two in strange]
+    documents += [{"evidence": {name: one}} for name in ("exception", "signal") for one in strange]
+    documents += [{"evidence": {}, "context": one} for one in strange]
+    documents += [{"evidence": one} for one in strange]
+    (place / "strange.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
+
+    answer = call("classify", "--jsonl", "strange.jsonl")
+    answers = [json.loads(line) for line in answer.out.splitlines()]
+
+    assert (answer.code, len(documents)) == (0, len(answers))
+    assert all("cannot be read" not in each.get("error", "") for each in answers)
+    for number, document in enumerate(documents):
+        (place / "one.json").write_text(json.dumps(document))
+        assert call("explain", "one.json").code == (2 if "error" in answers[number] else 0)
