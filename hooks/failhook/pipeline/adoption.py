@@ -91,7 +91,10 @@ class Adoption:
                 return Refusal(decision, told(), event)
         elif account.closed in (FAILED, HELD):
             decided = last.decision if last is not None else None
-            return Refusal(decided or _closed(task, account), told())
+            resolved = account.closed == FAILED and decided and decided.action is Action.HOLD
+            if decided is None or resolved:
+                decided = _closed(task, account)
+            return Refusal(decided, told())
         number = max(task.attempt, account.last_attempt + 1)
         attempt = self.records.opened(ledger, task, self.me, oom_host, number)
         return Start(attempt, event=event)
