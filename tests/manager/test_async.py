@@ -180,6 +180,37 @@ def test_async_close_runs_on_the_plugins_loop(make_manager, event):
     assert loop.is_closed()
 
 
+def test_close_cancels_what_a_plugin_left_running(make_manager, event, caplog):
+    """Background tasks are cancelled when the loop ends, also one that tries to exit then."""
+    cancelled = []
+
+    class Careless:
+        @hookimpl
+        async def on_task_failed(self):
+            self.tasks = [asyncio.create_task(self.run(error)) for error in (None, SystemExit(4))]
+            await asyncio.sleep(0)
+
+        async def run(self, error):
+            try:
+                await asyncio.sleep(60)
+            finally:
+                cancelled.append(1)
+                if error is not None:
+                    raise error
+
+    plugin = Careless()
+    manager = make_manager(plugin)
+    manager.call("Careless", event)
+
+    assert manager.close(10)
+
+    assert [1, 1] == cancelled
+    assert [None, "4"] == [
+        None if task.cancelled() else str(task.exception()) for task in plugin.tasks
+    ]
+    assert "tried to end its loop" in caplog.text
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_close_ends_every_thread(make_manager, event, again):
     """After close no thread of the manager is left, and a late event starts what it needs anew."""

@@ -265,6 +265,21 @@ def test_hook_call_that_cannot_be_meant_is_a_type_error(make_manager, hook, argu
 # -- callables of every kind
 
 
+def test_positional_only_arguments_come_by_their_names(make_manager, event):
+    """Names that only a position can pass are passed in the implementation's own order."""
+    heard = []
+
+    class Plugin:
+        @hookimpl
+        def on_task_failed(self, failure_details, severity="low", task=None, /, **more):
+            heard.append((failure_details, severity, task, sorted(more)))
+
+    make_manager(Plugin).call("Plugin", event)
+
+    expected = (event.failure_details, "low", event.task, ["decision", "error", "event"])
+    assert [expected] == heard
+
+
 def test_instance_attributes_and_decorated_methods_are_called(make_manager, event):
     """A partial kept on the object, and a method behind a decorator, get what they name."""
     heard = []

@@ -71,7 +71,7 @@ def test_blocked_plugins_are_not_even_imported(make_manager, install):
     manager = make_manager()
 
     assert ("good",) == manager.load_entry_points(
-        GROUP, only=("good", "broken"), blocked=("broken",)
+        GROUP, only=("good", "broken", "gone"), blocked=("broken", "gone")
     )
 
 

@@ -281,6 +281,27 @@ def test_method_without_self_is_refused(make_manager):
     assert "has no self" in refusal(make_manager, Nothing)
 
 
+def test_signature_that_cannot_be_read_is_refused(make_manager):
+    """A callable without a readable signature, or none at all, is refused with what to write."""
+
+    class Opaque:
+        __signature__ = "nonsense"
+
+        def __call__(self):
+            pass
+
+    class Data:
+        pass
+
+    for marked, message in (
+        (Opaque(), "has a signature that cannot be read"),
+        (Data(), "marked but cannot be called"),
+    ):
+        plugin = Good()
+        plugin.on_task_failed = hookimpl(marked)
+        assert message in refusal(make_manager, plugin)
+
+
 # -- names and blocks
 
 
@@ -336,6 +357,17 @@ def test_unregistered_name_is_free_again(make_manager):
 
     assert () == manager.listeners(EventType.FAILED)
     assert "Good" == manager.register(Good)
+
+
+def test_duplicate_module_is_named(make_manager):
+    """Where two plugins want one name, the message tells what each of them is."""
+    module = types.ModuleType("my_alerts")
+    module.on_task_failed = hookimpl(lambda: None)
+    manager = make_manager()
+    manager.register(module, "alerts")
+
+    with pytest.raises(RegistrationError, match=r"as my_alerts; give .*test_registration.*Good an"):
+        manager.register(Good, "alerts")
 
 
 def test_events_are_wanted_by_those_who_implement_the_hook(make_manager):

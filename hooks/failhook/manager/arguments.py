@@ -60,7 +60,7 @@ def read_arguments(
     """
     try:
         parameters = inspect.signature(function).parameters
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise RegistrationError(
             f"{where} has a signature that cannot be read ({error}). "
             f"Write it as a def with the arguments that it wants: {', '.join(offered)}"
@@ -68,24 +68,23 @@ def read_arguments(
     positional: list[tuple[str, object]] = []
     keywords: list[str] = []
     everything = False
+    variadic = ""
     for name, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             everything = True
         elif parameter.kind is parameter.VAR_POSITIONAL:
-            continue
+            variadic = name
         else:
             known = name in offered
             if not known:
                 _check_unknown(parameter, parameters, offered, where)
             if parameter.kind is parameter.POSITIONAL_ONLY:
-                default = None if parameter.default is parameter.empty else parameter.default
-                positional.append((name, None if known else default))
+                positional.append((name, None if known else parameter.default))
             elif known:
                 keywords.append(name)
-    variadic = [p.name for p in parameters.values() if p.kind is p.VAR_POSITIONAL]
     if variadic and not everything:
         raise RegistrationError(
-            f"{where} takes *{variadic[0]}, which would stay empty: arguments are passed by name. "
+            f"{where} takes *{variadic}, which would stay empty: arguments are passed by name. "
             f"Name what it wants ({', '.join(offered)}) or take **kwargs"
         )
     return Arguments(tuple(positional), tuple(keywords), everything)

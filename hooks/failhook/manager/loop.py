@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
@@ -96,14 +96,21 @@ async def _within(
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    while True:
-        try:
-            loop.run_forever()
-            break
-        except BaseException:
-            logger.exception("a background task of a plugin tried to end its loop")
-    loop.run_until_complete(_wind_up())
+    while not _came_to_an_end(loop.run_forever):
+        pass
+    while not _came_to_an_end(lambda: loop.run_until_complete(_wind_up())):
+        pass
     loop.close()
+
+
+def _came_to_an_end(run: Callable[[], None]) -> bool:
+    """Run the loop; return whether it ended as it should, not by what a background task raised."""
+    try:
+        run()
+    except BaseException:
+        logger.exception("a background task of a plugin tried to end its loop")
+        return False
+    return True
 
 
 async def _wind_up() -> None:

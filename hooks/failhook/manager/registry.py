@@ -104,7 +104,7 @@ class Registry:
         problems = [
             _not_installed(name, found)
             for name in dict.fromkeys(only or ())
-            if name not in {point.name for point in found}
+            if name not in {point.name for point in found} and not self._pluggy.is_blocked(name)
         ]
         loaded: list[str] = []
         for point in found:
@@ -130,6 +130,7 @@ class Registry:
         listener = self.listeners.pop(name, None)
         if listener is not None:
             self._pluggy.unregister(name=name)
+            listener.stop(deadline=0.0)
         return listener
 
     def implementing(self, hook: str) -> tuple[Listener, ...]:
