@@ -57,6 +57,17 @@ def test_a_line_that_cannot_be_read_says_so_and_the_rest_goes_on(call):
     assert (9, "NonZeroExit") == (verdict["id"], verdict["reason"])
 
 
+def test_a_line_that_trips_its_reader_costs_only_itself(call, monkeypatch):
+    """A bug in the reading of one line never takes the others' answers away."""
+    monkeypatch.setattr("failhook.cli.classify.recognise", lambda document: 1 // 0)
+
+    answer = call("classify", "--jsonl", "-", stdin=b'{"id": 1}\n{"id": 2}\n')
+
+    first, second = map(json.loads, answer.out.splitlines())
+    assert (1, 2) == (first["id"], second["id"])
+    assert "line 1: cannot be read: ZeroDivisionError" in first["error"]
+
+
 def test_lines_are_answered_as_they_come(process):
     """A pipe gets its answer before it sends the next question."""
     child = process("classify", "--jsonl", "-", stdin=subprocess.PIPE)

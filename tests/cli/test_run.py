@@ -162,6 +162,9 @@ def test_a_hold_is_released_by_resolve(call):
     again = call(*options, "true")
     assert again.code == 75
     assert again.err.startswith("failhook run: not started: hold: ")
+    refusal = json.loads(call("run", "--json", *options[1:], "true").err)
+    assert refusal["refused"]["action"] == "hold"
+    assert len(refusal["story"]) == 1
 
     resolved = call("resolve", key, "retry", "--actor", "ops")
     assert (0, "") == (resolved.code, resolved.err)

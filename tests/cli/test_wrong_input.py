@@ -143,6 +143,17 @@ def test_a_line_of_text_is_one_line_whatever_is_in_the_name(call):
         assert "No such file or directory" in call("classify", name).error
 
 
+def test_bytes_that_are_no_text_are_no_crash(call):
+    """Names from another encoding are kept as escapes, wherever they go."""
+    name = os.fsdecode(b"\xff")
+
+    assert call("resolve", name, "fail", "--actor", name).error.startswith(
+        "failhook resolve: nothing of \\udcff is on hold"
+    )
+    answer = call("run", "--name", name, "--workflow", name, "--run-id", name, "--", "false")
+    assert answer.err.startswith("failhook: \\udcff/\\udcff attempt 1 failed")
+
+
 def test_a_home_that_cannot_be_written_is_said_with_the_way_out(call, place, monkeypatch):
     """Where the default store cannot be, the line tells how to name another."""
     (place / "file").write_text("")

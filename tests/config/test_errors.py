@@ -156,6 +156,14 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         assert f"{path}{expected}" == str(caught.value)
 
 
+def test_a_variable_that_names_no_file_is_said_to():
+    """Whoever does not know that the variable is set learns it from the error."""
+    with pytest.raises(ConfigError) as caught:
+        load_config(environ={"FAILHOOK_CONFIG": "/gone.toml"})
+
+    assert str(caught.value) == "FAILHOOK_CONFIG names /gone.toml, and there is no such file"
+
+
 def test_a_dangling_link_is_an_error_and_not_the_defaults(tmp_path, monkeypatch):
     """Settings that were meant to be there are never silently left out."""
     monkeypatch.chdir(tmp_path)

@@ -13,8 +13,7 @@ import json
 from failhook.cli.arguments import add_config, add_json, add_store
 from failhook.cli.settings import settings
 from failhook.pipeline import Pipeline
-
-CLOSE_SECONDS = 10.0
+from failhook.text import clean
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,9 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Resolve it and print the decision."""
     with Pipeline.from_config(settings(arguments)) as pipeline:
         decision = pipeline.resolve(
-            arguments.key, arguments.resolution, actor=arguments.actor or this_user()
+            clean(arguments.key),
+            arguments.resolution,
+            actor=clean(arguments.actor or this_user()),
         )
-        pipeline.flush(CLOSE_SECONDS)
     print(json.dumps(decision.to_dict()) if arguments.json else decision.message)
     return 0
 

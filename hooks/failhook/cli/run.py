@@ -140,15 +140,16 @@ def _run(pipeline: Pipeline, task: Task, command: list[str], arguments: argparse
             interrupted = _wait(future)
     except Stopped as stopped:
         return 128 + stopped.number
-    pipeline.flush(CLOSE_SECONDS)  # what happened is told before how it ended
     if future.outcome is None:
         try:
             future.result()
         except StartRefused as refusal:
+            pipeline.flush(CLOSE_SECONDS)  # the loss is told before what follows from it
             return _refused(refusal, as_json=arguments.json)
         raise AssertionError("a task ended without outcome and without error")
     code = 130 if interrupted else exit_code(future.outcome, command[0])
     if arguments.json:
+        pipeline.flush(CLOSE_SECONDS)  # what happened is told before how it ended
         print(json.dumps(_summary(future.outcome, code)), file=sys.stderr)
     return code
 
@@ -168,7 +169,7 @@ def _task(arguments: argparse.Namespace, config: Config, command: list[str]) -> 
     task = Task(
         clean(arguments.workflow),
         clean(arguments.name or Path(command[0]).name or command[0]),
-        namespace=config.namespace,
+        namespace=clean(config.namespace),
         run_id=clean(arguments.run_id) if arguments.run_id else new_run_id(),
         idempotent=arguments.idempotent,
     )

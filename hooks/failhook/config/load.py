@@ -18,6 +18,7 @@ from failhook.config.sections import (
     read_store,
 )
 from failhook.config.settings import Config
+from failhook.errors import ConfigError
 
 FILE_NAME: Final = "failhook.toml"
 ALLOWED: Final = ("store", "namespace", "policy", "rules", "plugins", "delivery", "redact")
@@ -47,6 +48,8 @@ def _file(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
         return Path(path)
     named = environ.get("FAILHOOK_CONFIG")
     if named:
+        if not Path(named).exists():
+            raise ConfigError(f"FAILHOOK_CONFIG names {named}, and there is no such file")
         return Path(named)
     here = Path(FILE_NAME)
     return here if os.path.lexists(here) else None

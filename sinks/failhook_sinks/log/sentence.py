@@ -145,6 +145,4 @@ def _paid(decision: Decision) -> str:
         return f"refunded (infra {after.infra}/{after.infra_limit})"
     if decision.charge is Charge.SYSTEM:
         return f"charged to the system budget ({after.system}/{after.system_limit})"
-    if decision.charge is Charge.USER:
-        return f"charged to the user ({after.user}/{after.user_limit})"
-    return "charged to nobody"
+    return f"charged to the user ({after.user}/{after.user_limit})"
