@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -51,18 +51,6 @@ class PluginHealth:
     quarantined: bool = False
 
 
-@dataclass(slots=True)
-class _Counts:
-    delivered: int = 0
-    undelivered: int = 0
-    failed: int = 0
-    slow: int = 0
-    consecutive_failures: int = 0
-    last_success_at: datetime | None = None
-    last_error: str = ""
-    quarantined: bool = False
-
-
 class Health:
     """Watches one part of one plugin; any thread may report.
 
@@ -77,12 +65,10 @@ class Health:
     def __init__(
         self, plugin: str, part: str, clock: Clock, limits: Limits, redact: Callable[[str], str]
     ) -> None:
-        self._plugin = plugin
-        self._part = part
         self._clock = clock
         self._limits = limits
         self._redact = redact
-        self._counts = _Counts()
+        self._now = PluginHealth(plugin=plugin, part=part)
         self._told: set[tuple[str, str]] = set()
         self._interval = limits.probe
         self._probe_at: float | None = None
@@ -92,8 +78,7 @@ class Health:
     @property
     def state(self) -> PluginHealth:
         """Return the counters as they are."""
-        with self._guard():
-            return PluginHealth(plugin=self._plugin, part=self._part, **asdict(self._counts))
+        return self._now
 
     def wait(self) -> float:
         """Return seconds until it may be called: 0 unless it is in quarantine."""
@@ -102,30 +87,30 @@ class Health:
 
     def succeeded(self, *, late: bool = False) -> None:
         """Count a call that ended well; unless it was `late`, that ends a quarantine."""
-        now = self._clock.now()
         with self._guard():
-            counts = self._counts
-            counts.delivered += 1
-            counts.last_success_at = now
-            if late:
+            before = self._now
+            self._now = replace(
+                before,
+                delivered=before.delivered + 1,
+                consecutive_failures=before.consecutive_failures if late else 0,
+                last_success_at=self._clock.now(),
+                quarantined=before.quarantined and late,
+            )
+            if self._now.quarantined is before.quarantined:
                 return
-            failures, counts.consecutive_failures = counts.consecutive_failures, 0
-            if not counts.quarantined:
-                return
-            counts.quarantined = False
             self._probe_at, self._interval = None, self._limits.probe
             self._told.clear()
         logger.warning(
             "plugin %r has left quarantine: it works again after %d failures in a row",
-            self._plugin,
-            failures,
+            before.plugin,
+            before.consecutive_failures,
         )
 
     def undelivered(self) -> None:
         """Count what a plugin said it could not deliver: it works, its other side does not."""
         with self._guard():
-            self._counts.undelivered += 1
-            if self._counts.quarantined:
+            self._now = replace(self._now, undelivered=self._now.undelivered + 1)
+            if self._now.quarantined:
                 self._probe_at = self._clock.monotonic() + self._interval
 
     def failed(self, hook: str, error: BaseException, *, late: bool = False) -> None:
@@ -140,24 +125,26 @@ class Health:
         told = (hook, kind.__qualname__)
         line = error_line(error, self._redact)
         with self._guard():
-            counts = self._counts
-            counts.failed += 1
-            counts.slow += late or kind is OutOfTime
-            counts.consecutive_failures += 1
-            counts.last_error = line
-            failures = counts.consecutive_failures
-            already = counts.quarantined
-            counts.quarantined = failures >= self._limits.failures
-            if already:
+            before = self._now
+            failures = before.consecutive_failures + 1
+            quarantined = failures >= self._limits.failures
+            self._now = replace(
+                before,
+                failed=before.failed + 1,
+                slow=before.slow + (late or kind is OutOfTime),
+                consecutive_failures=failures,
+                last_error=line,
+                quarantined=quarantined,
+            )
+            if before.quarantined:
                 self._interval = min(self._interval * 2, self._limits.longest_probe)
-            if counts.quarantined:
+            if quarantined:
                 self._probe_at = self._clock.monotonic() + self._interval
             first = told not in self._told and len(self._told) < _MAX_TOLD
             if first:
                 self._told.add(told)
-            begins = counts.quarantined and not already
         self._tell_failure(hook, line, error, logging.WARNING if first else logging.DEBUG)
-        if begins:
+        if quarantined and not before.quarantined:
             self._tell_quarantine(hook, line, failures)
 
     def _tell_failure(self, hook: str, line: str, error: BaseException, level: int) -> None:
@@ -165,16 +152,16 @@ class Health:
             return
         plain = issubclass(type(error), NoAnswer)
         traceback = "" if plain else "\n" + self._redact(capture(error).traceback).rstrip()
-        logger.log(level, "plugin %r: %s failed: %s%s", self._plugin, hook, line, traceback)
+        logger.log(level, "plugin %r: %s failed: %s%s", self._now.plugin, hook, line, traceback)
 
     def _tell_quarantine(self, hook: str, line: str, failures: int) -> None:
         logger.warning(
             "plugin %r is in quarantine: %s failed %d times in a row; %s, the next try is in "
             "%.0f s. Last: %s. To see every failure, set the logger 'failhook' to DEBUG",
-            self._plugin,
+            self._now.plugin,
             hook,
             failures,
-            "its events wait" if self._part == EVENTS else "it is passed over",
+            "its events wait" if self._now.part == EVENTS else "it is passed over",
             self._limits.probe,
             line,
         )
