@@ -350,3 +350,19 @@ def test_inline_dispatch_delivers_before_it_returns(store: Store) -> None:
 
     assert 1 == len(good.events)
     pipeline.close()
+
+
+def test_a_plugin_in_quarantine_burns_no_further_tries(store: Store) -> None:
+    """After two failures in a row the other events of the batch wait, untried."""
+    bad = Raising(ValueError("broken"))
+    manager = Manager(limits=Limits(failures=2, probe=3600.0))
+    manager.register(bad, "bad")
+    pipeline = Pipeline(store, manager=manager, delivery=AT_ONCE, dispatch="none")
+    for number in range(10):
+        pipeline.failed(Task("nightly", f"task-{number}"), Evidence.returncode(3))
+    second = Pipeline(store, manager=manager, delivery=AT_ONCE, random=lambda: 1.0)
+    second.flush(10)
+
+    assert 2 == bad.calls
+    assert 10 == store.pending(["bad"])
+    second.close()

@@ -200,7 +200,7 @@ class Lane:
         behind: set[str] = set()
         late: list[int] = []
         for row in rows:
-            if self._closing or row.event.task.key in behind:
+            if self._closing or row.event.task.key in behind or self._quarantined():
                 late.append(row.id)
             elif self._deliver(row):
                 done.append(row.id)
@@ -210,6 +210,9 @@ class Lane:
             self._outbox.done(done)
         if late:
             self._outbox.park(late, group_key="", not_before=self._clock.now())
+
+    def _quarantined(self) -> bool:
+        return self._handover.ready(self.plugin, self._clock.now()) is not None
 
     def _deliver(self, row: Delivery) -> bool:
         with self._condition:

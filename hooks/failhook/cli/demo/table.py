@@ -21,6 +21,8 @@ def render(shown: Shown) -> str:
     lines.append(
         textwrap.dedent(
             f"""
+            killed has one retry and no refunds; evicted has no retry, and two refunds.
+
             Two hooks heard of the bug, and each took what it names:
 
               def on_task_failed(self, task, error)
