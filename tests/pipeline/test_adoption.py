@@ -60,7 +60,7 @@ def test_a_task_that_takes_its_executor_with_it_runs_three_times_with_cap_2(
     assert ["1\n", "2\n", "3\n"] == [run.stdout for run in runs[:3]]
     assert 3 == runs[3].returncode
     story = runs[3].stdout.splitlines()
-    assert "RetriesExhausted" in story[0] or "retries are used" in story[0]
+    assert "all 2 infra refunds are used" in story[0]
     assert 3 == sum(line.startswith("attempt ") for line in story)
     assert all("WorkerLost" in line for line in story if line.startswith("attempt "))
 
