@@ -36,7 +36,7 @@ def open_store(where: str | Path) -> Store:
         raise StoreError(msg)
     if scheme == "sqlite" and separator:
         path = rest.removeprefix("///")
-        if not path or (path == rest and rest.startswith("/")):
+        if not path or path == rest:
             msg = f"store {where!r}: name the file as sqlite:///relative or sqlite:////absolute"
             raise StoreError(msg)
         return _sqlite(Path(unquote(path)))

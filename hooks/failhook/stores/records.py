@@ -136,12 +136,9 @@ _DETAILS: Final = attrgetter(
     *("signal", "started", "ended_by_itself", "executor_side", "cleanup", "node", "code"),
     *("retry_after", "time_limit", "elapsed", "actor", "hint"),
 )
-_COUNTERS: Final = ("user", "infra", "system", "user_limit", "infra_limit", "system_limit")
 _DECISION: Final = attrgetter(
-    *("action", "message", "charge", "because.rule", "because.text"),
-    *(f"before.{name}" for name in _COUNTERS),
-    *(f"after.{name}" for name in _COUNTERS),
-    *("attempt", "max_tries", "delay", "code", "cleanup"),
+    *("action", "message", "charge", "because.rule", "because.text", "attempt", "max_tries"),
+    *("delay", "code", "cleanup"),
 )
 _EVENT: Final = attrgetter("type", "event_id", "revision", "first_error", "observer", "simulated")
 
@@ -160,7 +157,7 @@ def _details(details: FailureDetails) -> str:
 
 
 def _decision(decision: Decision) -> str:
-    return to_json(_DECISION(decision))
+    return to_json((*_DECISION(decision), decision.before, decision.after))
 
 
 def _phases(phases: PhaseHistory) -> str:
@@ -229,15 +226,15 @@ def read_details(values: Values) -> FailureDetails:
 
 def read_decision(values: Values) -> Decision:
     """Read what `Texts.decision` wrote."""
-    action, message, charge, rule, text, *rest = values
-    attempt, max_tries, delay, code, cleanup = rest[12:]
+    action, message, charge, rule, text, attempt, max_tries, delay, code, cleanup, *rest = values
+    before, after = rest
     return Decision(
         action=Action(action),
         message=message,
         charge=Charge(charge),
         because=Because(rule, text),
-        before=Counters(*rest[:6]),
-        after=Counters(*rest[6:12]),
+        before=Counters(*before),
+        after=Counters(*after),
         attempt=attempt,
         max_tries=max_tries,
         delay=delay,

@@ -59,7 +59,9 @@ class Database:
         self.lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._cursor: sqlite3.Cursor | None = None
+        self._held = self.lock
         self._file = (0, 0)
+        self._spoilt = ""
         self._pid = os.getpid()
         watch_forks(self)
         with self:
@@ -67,16 +69,18 @@ class Database:
 
     def __enter__(self) -> sqlite3.Cursor:
         """Begin a transaction that holds out every other writer."""
-        self.lock.acquire()
+        lock = self.lock
+        lock.acquire()
         try:
             cursor = self._usable()
             cursor.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            self.lock.release()
+            lock.release()
             raise self._said(error) from error
         except BaseException:
-            self.lock.release()
+            lock.release()
             raise
+        self._held = lock
         return cursor
 
     def __exit__(
@@ -89,8 +93,8 @@ class Database:
         try:
             cursor = self._cursor
             if cursor is None:
-                msg = f"store {self.path}: it was closed, or its process forked, in a transaction"
-                raise StoreError(msg)
+                msg = f"store {self.path}: it was closed in the middle of a transaction"
+                raise StoreError(self._spoilt or msg)
             try:
                 if kind is None:
                     cursor.execute("COMMIT")
@@ -100,7 +104,7 @@ class Database:
         except sqlite3.Error as refusal:
             raise self._said(refusal) from refusal
         finally:
-            self.lock.release()
+            self._held.release()
         if isinstance(error, sqlite3.Error):
             raise self._said(error) from error
 
@@ -115,6 +119,8 @@ class Database:
         if self._pid != os.getpid():
             self.after_fork_in_child()
         cursor = self._cursor
+        if self._spoilt:
+            raise StoreError(self._spoilt)
         if cursor is None:
             return self._open()
         if cursor.connection.in_transaction:
@@ -165,9 +171,15 @@ class Database:
         """Leave a connection alone that the parent could not close in time.
 
         Even closing it here could harm the parent's work (sqlite.org/howtocorrupt.html, 2.6), so
-        nothing ever frees it.
+        nothing ever frees it. And if it was in a transaction, SQLite would wait in this process for
+        ever for that to end.
         """
         if self._connection is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+            if self._connection.in_transaction:
+                self._spoilt = (
+                    f"store {self.path}: this process was forked in the middle of a transaction, "
+                    "and cannot use the file; fork between transactions"
+                )
         self._connection = self._cursor = None
         self._pid = os.getpid()

@@ -1,0 +1,74 @@
+"""A setting names a store, or is refused with what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from failhook.errors import StoreError
+from failhook.stores import open_store
+from failhook.stores.memory import MemoryStore
+from failhook.stores.sqlite import SqliteStore
+
+
+@pytest.mark.parametrize("where", ["memory", "memory:", "memory://"])
+def test_memory_is_a_store_in_memory(where):
+    """Each way to say memory gives a store that touches no file."""
+    assert isinstance(open_store(where), MemoryStore)
+
+
+@pytest.mark.parametrize(
+    ("where", "file"),
+    [
+        ("store.db", "store.db"),
+        ("./deep/store.db", "deep/store.db"),
+        ("sqlite:///store.db", "store.db"),
+        ("sqlite:///{folder}/absolute.db", "absolute.db"),
+        ("{folder}/absolute.db", "absolute.db"),
+        ("sqlite:///a%20b.db", "a b.db"),
+        ("C:store.db", "C:store.db"),
+    ],
+)
+def test_a_file_is_an_sqlite_store(tmp_path, monkeypatch, where, file):
+    """A path, relative or absolute, bare or as a URL, opens that file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep").mkdir()
+
+    store = open_store(where.format(folder=tmp_path))
+
+    assert isinstance(store, SqliteStore)
+    assert (tmp_path / file).exists()
+    store.close()
+
+
+def test_a_path_object_is_a_file_whatever_its_name(tmp_path, monkeypatch):
+    """A `Path` is never read as a URL."""
+    monkeypatch.chdir(tmp_path)
+
+    open_store(tmp_path / "memory").close()
+
+    assert [tmp_path / "memory"] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("postgresql://user:secret@db/failhook", "no PostgreSQL store"),
+        ("postgres://db", "no PostgreSQL store"),
+        ("mysql://user:secret@db/failhook", "it must be memory, a file name"),
+        ("memory:name", "it must be memory, a file name"),
+        ("", "it must be memory, a file name"),
+        ("sqlite://", "sqlite:///relative"),
+        ("sqlite:///", "sqlite:///relative"),
+        ("sqlite://host/file", "sqlite:///relative"),
+        ("sqlite:file", "sqlite:///relative"),
+    ],
+)
+def test_anything_else_is_refused_without_its_password(tmp_path, monkeypatch, where, words):
+    """The message says what is allowed, and repeats no secret."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(StoreError, match=words) as refusal:
+        open_store(where)
+
+    assert "secret" not in str(refusal.value)
+    assert [] == list(tmp_path.iterdir())

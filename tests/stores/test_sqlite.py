@@ -1,0 +1,148 @@
+"""What an SQLite store promises beyond the contract: it outlives processes and shares its file."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from failhook.errors import StoreError
+from failhook.stores import open_store
+from failhook.stores.sqlite import SqliteStore
+from tests.stores.children import names_of, output_of, report, start
+from tests.stores.samples import (
+    NOW,
+    a_failed_attempt,
+    a_task,
+    an_account,
+    an_event,
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where the store is."""
+    return tmp_path / "store.db"
+
+
+@pytest.fixture
+def store(path):
+    """An open store."""
+    opened = SqliteStore(path)
+    yield opened
+    opened.close()
+
+
+def test_a_killed_process_loses_nothing_that_it_committed(path):
+    """After kill -9 right behind a commit, another process sees that, and nothing unfinished."""
+    child = start("die", path)
+    child.communicate()
+    assert -9 == child.returncode
+
+    store = open_store(path)
+    task = a_task("committed")
+    with store.transaction() as transaction:
+        assert an_account(task) == transaction.account(task.key)
+        assert a_failed_attempt(task) == transaction.attempt(task.attempt_key)
+        assert None is transaction.account(a_task("unfinished").key)
+    assert [an_event(task)] == [
+        delivery.event for delivery in store.claim("log", now=NOW, lease=60, limit=9, owner="me")
+    ]
+    store.close()
+
+
+def test_processes_that_write_at_once_lose_nothing(path):
+    """Four processes that create the file together and write to it leave every change in it."""
+    rounds = 60
+    output_of(*(start("count", path, rounds, name) for name in "abcd"))
+
+    store = open_store(path)
+    with store.transaction() as transaction:
+        assert 4 * rounds == transaction.account(a_task("counted").key).user
+    assert 4 * rounds == store.pending(["log"])
+    store.close()
+
+
+def test_processes_never_hold_the_same_row(store, path):
+    """However many processes claim at once, each row is handed out once."""
+    for number in range(100):
+        report(store, f"t{number}")
+
+    printed = output_of(*(start("drain", path, owner) for owner in "abc"))
+
+    found = [line for lines in printed for line in lines.split()]
+    assert 100 == len(found) == len(set(found))
+
+
+def test_a_delivered_event_leaves_nothing_behind(store, path):
+    """When the last plugin has it, or it is dropped, an event's text is gone from the file."""
+    with store.transaction() as transaction:
+        transaction.enqueue(an_event(a_task("a")), ["log", "alerts"], NOW)
+        transaction.enqueue(an_event(a_task("b")), ["log"], NOW)
+    done, dropped = store.claim("log", now=NOW, lease=60, limit=9, owner="me")
+    store.done([done.id])
+    store.bury([dropped.id], error="no", now=NOW)
+    store.drop([dropped.id])
+    assert [1] == counts(path, "events")
+
+    (last,) = store.claim("alerts", now=NOW, lease=60, limit=9, owner="me")
+    store.done([last.id])
+
+    assert [0, 0] == counts(path, "events", "outbox")
+
+
+def counts(path, *tables):
+    """Look into the file from outside."""
+    connection = sqlite3.connect(path)
+    rows = [connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in tables]  # noqa: S608 - names from here
+    connection.close()
+    return rows
+
+
+def test_what_history_asks_for_is_a_column(store, path):
+    """Kind, reason, charge, node, owner and times of every attempt can be queried as they are."""
+    report(store, "load")
+
+    connection = sqlite3.connect(path)
+    rows = connection.execute(
+        "SELECT job_key, state, kind, reason, charge, node, host, task_owner,"
+        " closed_at - opened_at FROM attempts"
+    ).fetchall()
+    connection.close()
+
+    assert [
+        (
+            *("default/nightly/load", "failed", "infra", "KilledBySignal", "infra", "node-7"),
+            *("node-7", "data@example.org", 3_600_000_000),
+        )
+    ] == rows
+
+
+@pytest.mark.parametrize(("synchronous", "level"), [("NORMAL", 1), ("FULL", 2)])
+def test_synchronous_is_what_was_asked_for(path, synchronous, level):
+    """The file is in WAL mode and commits as durably as the setting says."""
+    store = SqliteStore(path, synchronous=synchronous)
+
+    with store._database as cursor:
+        assert ("wal",) == cursor.execute("PRAGMA journal_mode").fetchone()
+        assert (level,) == cursor.execute("PRAGMA synchronous").fetchone()
+    store.close()
+
+
+def test_a_closed_store_opens_again_when_used(store):
+    """Closing lets go of the file only."""
+    report(store, "a")
+    store.close()
+    store.close()
+
+    assert ["a"] == names_of(store)
+
+
+def test_a_transaction_inside_a_transaction_is_an_error(store):
+    """The same thread cannot begin twice: it hears so at once, and the outer one goes on."""
+    with store.transaction() as transaction:
+        with pytest.raises(StoreError, match="in a transaction already"):
+            store.pending()
+        transaction.enqueue(an_event(a_task()), ["log"], NOW)
+
+    assert 1 == store.pending()
