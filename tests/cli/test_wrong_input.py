@@ -36,7 +36,7 @@ WRONG = {
     "not-utf-8": (["classify", "bytes"], "failhook classify: bytes: not UTF-8 (byte 2)"),
     "empty": (["classify", "empty"], "failhook classify: empty: there is nothing in it"),
     "no-evidence": (["classify", "other.json"], "failhook classify: other.json: no known shape"),
-    "a-list": (["explain", "list.json"], "failhook explain: list.json: evidence is list; it must"),
+    "a-list": (["explain", "list.json"], "failhook explain: list.json: evidence is "),
     "nothing-to-explain": (["explain"], "failhook explain: the following arguments are required"),
     "explain-no-file": (["explain", "gone.json"], "failhook explain: gone.json: No such file"),
     "no-config": (
