@@ -55,6 +55,10 @@ class Classifier:
         self._user = Index(user_rules, self._derived)
         self._built_in = Index((rule for source in sources for rule in source.rules), self._derived)
         self._by_system: dict[str, tuple[Source, ...]] = {}
+        self._by_field: dict[str, tuple[Source, ...]] = {}
+        for source in sources:
+            for name in source.fields:
+                self._by_field[name] = (*self._by_field.get(name, ()), source)
         self._reported: set[str] = set()
 
     def classify(self, task: Task | None, evidence: Evidence) -> FailureDetails:
@@ -102,6 +106,11 @@ class Classifier:
             sources = tuple(source for source in self._sources if source.reads(system))
             if len(self._by_system) < _MANY:
                 self._by_system[system] = sources
+        by_field = self._by_field
+        for name in evidence.facts:
+            for source in by_field.get(name, ()):
+                if source not in sources:
+                    sources = (*sources, source)
         for source in sources:
             try:
                 source.read(evidence, facts)
@@ -172,7 +181,7 @@ def _explanation(
             )
             for other in others
         ),
-        next_step=rule.next_step if rule else "",
+        next_step=rule.advice if rule else "",
         source=rule.source if rule else "",
         docs=f"{DOCS}#{rule.id.replace('.', '')}" if rule else DOCS,
     )

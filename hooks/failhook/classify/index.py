@@ -59,14 +59,15 @@ class Index:
     """Rules by what they need: the facts that must be there, and the value one of them must have.
 
     Args:
-        rules: in order; rules of a lower tier go first, and the order stays within a tier.
+        rules: in order; a lower tier goes first, and a fallback goes last in its tier.
         derived: the paths that are computed when asked for, so may be missing at first.
     """
 
     def __init__(self, rules: Iterable[Rule], derived: Iterable[str] = ()) -> None:
         known = frozenset(derived)
         self._entries = tuple(
-            Entry(rule, known) for rule in sorted(rules, key=lambda rule: rule.tier)
+            Entry(rule, known)
+            for rule in sorted(rules, key=lambda rule: (rule.tier, rule.fallback))
         )
         self._by_value: dict[str, dict[Value, list[int]]] = {}
         self._rest: list[int] = []
@@ -99,7 +100,7 @@ class Index:
                 report(f"rule {entry.rule.id}", error)
 
     def _candidates(self, facts: Facts) -> Iterable[Entry]:
-        """Return the rules that could hold, in order; the same facts' shapes come again and again."""
+        """Return the rules that could hold, in order, remembered for facts of the same shape."""
         if not self._entries:
             return ()
         shape = tuple(facts)

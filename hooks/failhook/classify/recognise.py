@@ -15,14 +15,16 @@ def recognise(document: object) -> Evidence:
     """Return the evidence that a document holds.
 
     It is an evidence document (``system``, ``evidence``, ``context``), a record that names itself
-    (a Pod or List as ``kubectl get -o json`` prints it, an AWS Batch job, ...), or the text of a
-    Python traceback.
+    (a Pod or List as ``kubectl get -o json`` prints it, an AWS Batch job, ...), also as the only
+    one in an array, the text that a command such as sacct printed, or that of a Python traceback.
 
     Raises:
         EvidenceError: no source knows a document of this shape.
     """
     if isinstance(document, str):
-        return from_text(document)
+        return _of_text(document)
+    if isinstance(document, list) and len(cast("list[object]", document)) == 1:
+        (document,) = cast("list[object]", document)
     if not isinstance(document, Mapping):
         msg = f"evidence is {type(document).__name__}; it must be an object or a text"
         raise EvidenceError(msg)
@@ -39,3 +41,12 @@ def recognise(document: object) -> Evidence:
         f"not an object with {', '.join(sorted(map(str, record))[:8]) or 'nothing in it'}"
     )
     raise EvidenceError(msg)
+
+
+def _of_text(text: str) -> Evidence:
+    for source in SOURCES:
+        for shape in source.texts:
+            evidence = shape(text)
+            if evidence is not None:
+                return evidence
+    return from_text(text)

@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 from failhook.classify.conditions import Condition, Predicate, Shorthand, condition
+from failhook.classify.next_steps import FALLBACK, NEXT_STEPS
 from failhook.details import Confidence, Hint, Kind, Started
 
 INFRA: Final = Kind.INFRA
@@ -80,7 +81,7 @@ class Rule:
         reason: the reason token.
         because: one sentence: why this evidence means this verdict.
         source: where that is documented: a link.
-        next_step: what a person can check next.
+        next_step: what a person can check next; empty takes the one that fits the reason.
         deterministic: True when a retry cannot help, False when it may, None when not known.
         confidence: how sure the verdict is.
         message: one line for people; ``{path}`` is replaced by the fact. Empty is `because`.
@@ -101,7 +102,7 @@ class Rule:
     reason: str | Take
     because: str
     source: str
-    next_step: str
+    next_step: str = ""
     also: tuple[Predicate, ...] = ()
     deterministic: bool | Take | None = None
     confidence: Confidence | Take = LIKELY
@@ -125,6 +126,14 @@ class Rule:
         if self.ended_by_itself is None:
             return self.tier in (Tier.REPORT, Tier.EXIT)
         return self.ended_by_itself
+
+    @property
+    def advice(self) -> str:
+        """What a person can check next."""
+        if self.next_step:
+            return self.next_step
+        reason = self.reason if isinstance(self.reason, str) else self.reason.default or ""
+        return NEXT_STEPS.get(reason, FALLBACK)
 
     def describe(self) -> str:
         """Return what it matches in one line."""

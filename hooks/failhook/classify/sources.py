@@ -7,7 +7,8 @@ from typing import Final
 from failhook.classify import process, python
 from failhook.classify.source import Source
 
+# What a supervisor saw comes last: a wait status says less than what explains it.
 SOURCES: Final[tuple[Source, ...]] = (
-    process.SOURCE,
     python.SOURCE,
+    process.SOURCE,
 )

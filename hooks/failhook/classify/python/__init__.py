@@ -4,8 +4,49 @@ from __future__ import annotations
 
 from typing import Final
 
+from failhook.classify.python import derived
+from failhook.classify.python.airflow import AIRFLOW
+from failhook.classify.python.airflow import derived as airflow_derived
+from failhook.classify.python.builtins import BUILTINS, FALLBACKS
+from failhook.classify.python.celery import CELERY
+from failhook.classify.python.clients import CLIENTS
+from failhook.classify.python.cloud import CLOUD
+from failhook.classify.python.dagster import DAGSTER
+from failhook.classify.python.dask import DASK
+from failhook.classify.python.database import DATABASE, PLATFORM
+from failhook.classify.python.gpu import GPU
+from failhook.classify.python.http import HTTP, STATUSES
 from failhook.classify.python.marks import MARKS
-from failhook.classify.python.reader import DERIVED, read
+from failhook.classify.python.operating_system import OPERATING_SYSTEM
+from failhook.classify.python.pools import POOLS
+from failhook.classify.python.prefect import PREFECT
+from failhook.classify.python.queues import QUEUES
+from failhook.classify.python.ray import RAY
+from failhook.classify.python.reader import read
+from failhook.classify.python.schemas import SCHEMAS
+from failhook.classify.python.sentences import TEXTS
 from failhook.classify.source import Source
 
-SOURCE: Final = Source(name="python", read=read, rules=(*MARKS,), derived=DERIVED)
+SOURCE: Final = Source(
+    name="python",
+    read=read,
+    # Frameworks first: their classes often derive from a builtin that says less.
+    rules=(
+        *(
+            *MARKS,
+            *GPU,
+            *AIRFLOW,
+            *PLATFORM,
+            *CELERY,
+            *DASK,
+            *RAY,
+            *PREFECT,
+            *DAGSTER,
+            *QUEUES,
+            *CLIENTS,
+        ),
+        *(*POOLS, *CLOUD, *HTTP, *DATABASE, *SCHEMAS, *TEXTS, *STATUSES),
+        *(*BUILTINS, *OPERATING_SYSTEM, *FALLBACKS),
+    ),
+    derived={**derived.DERIVED, **airflow_derived.DERIVED},
+)

@@ -1,10 +1,84 @@
-"""The text of a Python traceback, read back into an error."""
+"""The text of a Python traceback, or of one log line about an error, read back into an error."""
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+from failhook.error_info import ErrorInfo
 from failhook.evidence import Evidence
+
+START: Final = "Traceback (most recent call last):"
+_CAUSE: Final = "\nThe above exception was the direct cause of the following exception:\n"
+_CONTEXT: Final = "\nDuring handling of the above exception, another exception occurred:\n"
+_LINKS: Final = re.compile(f"({re.escape(_CAUSE)}|{re.escape(_CONTEXT)})")
+_HEAD: Final = re.compile(
+    r"(?P<type>[A-Za-z_][\w.<>]{0,200}(?:\([A-Za-z_]\w{0,100}\))?)(?::[ ]?(?P<message>.*))?",
+    re.DOTALL,
+)
+_LOOKS_LIKE_A_CLASS: Final = re.compile(
+    r"(?:^|\.)(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt|Warning|Failure|Expired|Lost"
+    r"|Exceeded|Terminated|Killed|Worker|Pool|Group|Denied|Unavailable|NotFound|Forbidden"
+    r"|Unauthorized|Conflict|Aborted|Cancelled|BadRequest|Refused|Closed|Full|Empty|Signal)"
+    r"|_[A-Z]\w*Error)$"
+)
+_FRAME_MARGIN: Final = (" ", "\t", "|", "+")
+_MAX_CHAIN: Final = 32
 
 
 def from_text(text: str) -> Evidence:
-    """Return the evidence that a text holds."""
-    return Evidence.exception(text)
+    """Return the evidence that a text holds: a traceback with its chain, else plain text."""
+    error = read_error(text)
+    if error.type == "builtins.str":
+        return Evidence.exception(text)
+    return Evidence.exception(error)
+
+
+def read_error(text: str) -> ErrorInfo:
+    """Return the error that a text describes; plain text stays an error of type ``str``."""
+    if START in text:
+        return _read_traceback(text)
+    line = text.strip()
+    head = _HEAD.fullmatch(line)
+    if head and "\n" not in head["type"] and _LOOKS_LIKE_A_CLASS.search(head["type"]):
+        return ErrorInfo(type=_qualified(head["type"]), message=head["message"] or "")
+    return ErrorInfo(type="builtins.str", message=text)
+
+
+def _read_traceback(text: str) -> ErrorInfo:
+    """Read the errors from the innermost, which is printed first, to the outermost."""
+    parts = _LINKS.split(text)[-2 * _MAX_CHAIN + 1 :]
+    error: ErrorInfo | None = None
+    link = ""
+    for part in parts:
+        if part in (_CAUSE, _CONTEXT):
+            link = part
+            continue
+        name, message = _last_line(part)
+        error = ErrorInfo(
+            type=name,
+            message=message,
+            traceback=text if part is parts[-1] else "",
+            cause=error if link == _CAUSE else None,
+            context=error if link == _CONTEXT else None,
+        )
+    return error or ErrorInfo(type="builtins.str", message=text)
+
+
+def _last_line(part: str) -> tuple[str, str]:
+    """Return type and message of the error that one traceback ends with."""
+    _, found, after = part.rpartition(START)
+    rows = (after if found else part).splitlines()
+    for number, row in enumerate(rows):
+        if not row or row.startswith(_FRAME_MARGIN):
+            continue
+        head = _HEAD.fullmatch(row)
+        if head is not None:
+            rest = "\n".join(rows[number + 1 :]).rstrip()
+            message = head["message"] or ""
+            return _qualified(head["type"]), f"{message}\n{rest}" if rest else message
+    return "builtins.Exception", (after if found else part).strip()
+
+
+def _qualified(name: str) -> str:
+    return name if "." in name else f"builtins.{name}"

@@ -1,0 +1,70 @@
+"""Facts that Airflow writes into sentences, and that rules want as values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from failhook.classify.facts import Derive, Facts, Value
+
+_SET_TO: Final = re.compile(r"has been externally set to '?(\w{2,20})")
+_CURRENT: Final = re.compile(r"current_state['\"]?[:=] ?['\"]?(\w{2,20})")
+_FAILED_BECAUSE: Final = re.compile(
+    r"Pod failed because of (\w{2,60})|Pod phase: Failed, reason: (\w{2,60})"
+)
+_GONE: Final = "Server indicated the task shouldn't be running anymore"
+
+
+def _set_to(facts: Facts) -> Value:
+    """Return the state that something else gave a running task."""
+    log = facts["log"]
+    text = log if isinstance(log, str) else ""
+    found = _SET_TO.search(text)
+    if found is not None:
+        return found[1].lower()
+    status = facts["state.http_status"]
+    if _GONE not in text and status not in (404, 409, 410):
+        return None
+    current = facts["state.current_state"]
+    if isinstance(current, str):
+        return current.lower()
+    found = _CURRENT.search(text)
+    return found[1].lower() if found is not None else None
+
+
+def _pod_reason(facts: Facts) -> Value:
+    stated = facts["executor_event.pod_reason"]
+    if stated is not None:
+        return stated
+    info = facts["executor_event.info"]
+    for text in (info, facts["log"]):
+        found = _FAILED_BECAUSE.search(text) if isinstance(text, str) else None
+        if found is not None:
+            reason = found[1] or found[2]
+            return None if reason == "None" else reason
+    return None
+
+
+def _run_timeout(facts: Facts) -> Value:
+    flag = facts["dagrun_timeout_set"]
+    return True if flag is True or facts["state.dagrun_timeout_set"] is True else None
+
+
+_IN_TASK: Final = ("/taskinstance.py", "/task_runner.py", "/dags/", "/operators/", "/hooks/")
+
+
+def _in_task(facts: Facts) -> Value:
+    """Return whether the traceback went through the execution of a task."""
+    frames = facts["frames"]
+    if not isinstance(frames, tuple):
+        return None
+    return any(place in path for path in frames for place in _IN_TASK)
+
+
+DERIVED: Final[Mapping[str, Derive]] = {
+    "airflow.in_task": _in_task,
+    "airflow.set_to": _set_to,
+    "airflow.run_timeout": _run_timeout,
+    "executor.pod_reason": _pod_reason,
+}

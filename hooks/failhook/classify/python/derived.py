@@ -1,0 +1,251 @@
+"""Facts about an exception that take some work; each is computed when a rule first asks for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from failhook.classify.facts import Derive, Facts, Value, window
+from failhook.classify.python.names import short_names
+from failhook.error_info import ErrorInfo
+
+_FRAME: Final = re.compile(r'File "([^"\n]{1,300})"')
+_ERRNO: Final = re.compile(r"\[(?:Errno|WinError) (-?\d{1,6})\]|\bError (\d{1,5}) connecting to")
+_EXIT: Final = re.compile(
+    r"(?:exit status|exit code|exitcode|return code|Return Code:|code is:|status code|exited with"
+    r"|code) ?:? ?(-?\d{1,5})\b"
+)
+_SIGNAL: Final = re.compile(
+    r"(?:<Signals\.SIG[A-Z0-9]{2,8}: |signal |\(signal |signal: |SIG[A-Z0-9]{2,8}\(-)(\d{1,2})\b"
+)
+_STATUS: Final = (
+    # google.api_core: "403 POST https://...", aiohttp: "404, message='...'", urllib3 and friends
+    re.compile(r"^(\d{3})(?: (?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|, message=| [A-Z][a-z])"),
+    # requests: "404 Client Error: Not Found for url: ...", httpx: "Client error '404 Not Found'"
+    re.compile(r"\b(\d{3}) (?:Client|Server) Error\b|(?:Client|Server) error '(\d{3}) "),
+    # the Kubernetes client: "(404)", then "Reason: Not Found" on the next line
+    re.compile(r"^\((\d{3})\)\nReason:"),
+    # urllib: "HTTP Error 503: ...", openai and anthropic: "Error code: 429 - {...}"
+    re.compile(
+        r"\bHTTP Error (\d{3})\b|\bError code: (\d{3})\b|\bHTTP (?:status|code)[ :]+(\d{3})\b"
+    ),
+    # botocore with a bare number for a code
+    re.compile(r"An error occurred \((\d{3})\) when calling"),
+)
+_CODE: Final = (
+    re.compile(r"An error occurred \(([\w.]{1,80})\) when calling"),
+    re.compile(r"StatusCode\.([A-Z_]{2,30})\b"),
+    re.compile(r"""["']code["']: ["']([a-z_]{3,40})["']"""),
+    re.compile(r"\bORA-(\d{5})\b|\(SQLSTATE ([0-9A-Z]{5})\)|\bSQLSTATE\[([0-9A-Z]{5})\]"),
+    re.compile(
+        r"(?:Error|Warning)\)? \((\d{4}), ['\"]"
+    ),  # MySQL: "(OperationalError) (1213, '...')"
+    re.compile(r"^\((\d{4}), ['\"]|\bERROR (\d{4}) \("),
+)
+_RETRY_AFTER: Final = re.compile(
+    r"(?:[Rr]etry[- ][Aa]fter|try again in|retry in) ?:? ?(\d{1,6}(?:\.\d{1,3})?) ?(ms|m|s|h)?\b"
+)
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_GPU: Final = ("CUDA", "cuda", "NCCL", "nccl", "Xid", "NVRM", "cuBLAS", "CUBLAS", "CUDNN", "cuDNN")
+_GPU_MORE: Final = (
+    *("HIP ", "hipError", "ncorrectable", "ECC", "MPS backend", "XPU out", "OOM when allocating"),
+    *("RESOURCE_EXHAUSTED", "Out of memory allocating", "gloo/transport", "remote process exited"),
+    *("fallen off the bus", "device handle for", "GPU is lost", "DataLoader worker"),
+)
+
+
+def _error(facts: Facts) -> ErrorInfo | None:
+    return facts.sources.get("error")
+
+
+def _first_group(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return None if found is None else next((group for group in found.groups() if group), None)
+
+
+def _message(facts: Facts) -> str:
+    message = facts["exception.message"]
+    return message if isinstance(message, str) else ""
+
+
+def _attribute(facts: Facts, *names: str) -> Value:
+    error = _error(facts)
+    if error is None:
+        return None
+    for name in names:
+        value = error.attributes.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def _number(facts: Facts, *names: str) -> int | None:
+    value = _attribute(facts, *names)
+    return value if type(value) is int else None
+
+
+def _errno(facts: Facts) -> Value:
+    known = _number(facts, "errno", "winerror")
+    if known is not None:
+        return known
+    found = _first_group(_ERRNO, _message(facts)[:2_000])
+    return None if found is None else int(found)
+
+
+def _status(facts: Facts) -> Value:
+    for name in ("status_code", "status", "code"):
+        known = _number(facts, name)
+        if known is not None and 100 <= known <= 599:
+            return known
+    message = _message(facts)[:4_000]
+    if not any(character.isdigit() for character in message[:400]):
+        return None
+    for pattern in _STATUS:
+        found = _first_group(pattern, message)
+        if found is not None and "100" <= found <= "599":
+            return int(found)
+    return None
+
+
+def _code(facts: Facts) -> Value:
+    known = _attribute(facts, "error_code", "sqlstate", "pgcode", "code")
+    if isinstance(known, str) and known:
+        return known
+    message = _message(facts)[:4_000]
+    for pattern in _CODE:
+        found = _first_group(pattern, message)
+        if found is not None:
+            return found
+    return None
+
+
+def _retry_after(facts: Facts) -> Value:
+    known = _attribute(facts, "retry_after")
+    if known is not None:
+        return known
+    found = _RETRY_AFTER.search(_message(facts)[:4_000])
+    return None if found is None else float(found[1]) * _SECONDS.get(found[2] or "s", 1.0)
+
+
+def _exit_code(facts: Facts) -> Value:
+    known = _number(facts, "returncode", "exit_code", "exitcode")
+    if known is not None:
+        return known
+    found = _EXIT.search(_message(facts)[:4_000])
+    return None if found is None else int(found[1])
+
+
+def _signal(facts: Facts) -> Value:
+    known = _number(facts, "signal", "signum")
+    if known is not None:
+        return known
+    found = _SIGNAL.search(_message(facts)[:4_000])
+    if found is not None:
+        return int(found[1])
+    code = facts["exception.exit_code"]
+    return -code if type(code) is int and -64 <= code < 0 else None
+
+
+def _frames(facts: Facts) -> Value:
+    """Return the files of the traceback and of frames in the log, outermost first."""
+    outermost: ErrorInfo | None = facts.sources.get("outermost")
+    log = facts["log"]
+    texts = (
+        window(outermost.traceback) if outermost is not None else "",
+        outermost.message[:4_000] if outermost is not None else "",
+        log if isinstance(log, str) else "",
+    )
+    return tuple(path for text in texts for path in _FRAME.findall(text))[-64:]
+
+
+def _chain(facts: Facts) -> Value:
+    outermost: ErrorInfo | None = facts.sources.get("outermost")
+    if outermost is None:
+        return None
+    names = (
+        name
+        for number, error in enumerate(outermost.walk())
+        if number < 64
+        for name in short_names(error.type, error.mro)
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _text(facts: Facts) -> Value:
+    """Return what was said anywhere: every message of the chain, then the log."""
+    outermost: ErrorInfo | None = facts.sources.get("outermost")
+    texts: list[str] = []
+    if outermost is not None:
+        texts += [
+            window(error.message) for number, error in enumerate(outermost.walk()) if number < 16
+        ]
+    log = facts["log"]
+    if isinstance(log, str):
+        texts.append(log)
+    return "\n".join(texts) or None
+
+
+def _gpu(facts: Facts) -> Value:
+    """Return the text, if it speaks of an accelerator at all."""
+    text = facts["text"]
+    if isinstance(text, str) and any(word in text for word in (*_GPU, *_GPU_MORE)):
+        return text
+    return None
+
+
+def _child_signal(facts: Facts) -> Value:
+    """Return the signal that ended a worker, as its exception, its record or its parent says."""
+    for known in (facts["exception.signal"], facts["signal"]):
+        if type(known) is int:
+            return known
+    said = facts["executor_event.message"]
+    found = _SIGNAL.search(said) if isinstance(said, str) else None
+    return None if found is None else int(found[1])
+
+
+def _child_exit_code(facts: Facts) -> Value:
+    for known in (facts["exception.exit_code"], facts["exit_code"]):
+        if type(known) is int:
+            return known
+    said = facts["executor_event.message"]
+    found = _EXIT.search(said) if isinstance(said, str) else None
+    return None if found is None else int(found[1])
+
+
+def _said(name: str) -> Derive:
+    """Return how to read what the exception, or the record of its state, says of retries."""
+
+    def derive(facts: Facts) -> Value:
+        known = _attribute(facts, name)
+        return facts[f"state.{name}"] if known is None else known
+
+    return derive
+
+
+def _line(facts: Facts) -> Value:
+    """Return type and first line of the message, as people write it."""
+    kind = str(facts["exception.type"]).removeprefix("builtins.")
+    first = _message(facts).strip().partition("\n")[0]
+    if kind == "str":
+        return first
+    return f"{kind}: {first}" if first else kind
+
+
+DERIVED: Final[Mapping[str, Derive]] = {
+    "exception.errno": _errno,
+    "exception.status": _status,
+    "exception.code": _code,
+    "exception.retry_after": _retry_after,
+    "exception.exit_code": _exit_code,
+    "exception.signal": _signal,
+    "said.non_retryable": _said("non_retryable"),
+    "said.allow_retries": _said("allow_retries"),
+    "child.signal": _child_signal,
+    "child.exit_code": _child_exit_code,
+    "exception.line": _line,
+    "frames": _frames,
+    "chain.is": _chain,
+    "text": _text,
+    "text.gpu": _gpu,
+}
