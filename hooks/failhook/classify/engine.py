@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from failhook.classify.explanation import Considered, Explanation
-from failhook.classify.facts import Derive, Facts, Value
+from failhook.classify.facts import Derived, Facts, Value
 from failhook.classify.index import Index
 from failhook.classify.rule import Rule, Tier
 from failhook.classify.source import Source
@@ -47,8 +47,8 @@ class Classifier:
     ) -> None:
         self._sources = sources
         self._third_party = third_party
-        self._derived: dict[str, Derive] = {
-            path: derive for source in sources for path, derive in source.derived.items()
+        self._derived: dict[str, Derived] = {
+            path: derived for source in sources for path, derived in source.derived.items()
         }
         user_rules = tuple(user_rules)
         self._derived |= _of_the_task(path for rule in user_rules for path in rule.when)
@@ -187,24 +187,24 @@ def _explanation(
     )
 
 
-def _of_the_task(paths: Iterable[str]) -> Mapping[str, Derive]:
+def _of_the_task(paths: Iterable[str]) -> Mapping[str, Derived]:
     """Return how to read what users' rules ask of the task: ``task.workflow``, ``label.team``."""
 
-    def attribute(name: str) -> Derive:
+    def attribute(name: str) -> Derived:
         def derive(facts: Facts) -> Value:
             value = getattr(facts.sources["task"], name, None)
             return value if isinstance(value, str | int) else None
 
-        return derive
+        return Derived(derive)
 
-    def label(name: str) -> Derive:
+    def label(name: str) -> Derived:
         def derive(facts: Facts) -> Value:
             task = facts.sources["task"]
             return None if task is None else task.labels.get(name)
 
-        return derive
+        return Derived(derive)
 
-    found: dict[str, Derive] = {}
+    found: dict[str, Derived] = {}
     for path in paths:
         prefix, _, name = path.partition(".")
         if prefix == "label":

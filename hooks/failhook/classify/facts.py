@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from failhook.details import JsonScalar
@@ -11,6 +12,20 @@ Value = JsonScalar | tuple[str, ...]
 """One fact. A tuple is a set of texts: a condition holds when it holds for one of them."""
 
 Derive = Callable[["Facts"], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A fact that takes some work, computed when a rule first asks for it.
+
+    Attributes:
+        derive: computes it; None when there is no such fact.
+        made_from: facts of which one must be there, or this one is not; empty makes no promise.
+    """
+
+    derive: Derive
+    made_from: tuple[str, ...] = ()
+
 
 HEAD: Final = 4_096
 TAIL: Final = 12_288
@@ -33,17 +48,17 @@ class Facts(dict[str, Value]):
 
     __slots__ = ("derived", "origins", "sources", "views")
 
-    def __init__(self, derived: Mapping[str, Derive]) -> None:
+    def __init__(self, derived: Mapping[str, Derived]) -> None:
         self.derived = derived
         self.origins: dict[str, str] = {}
         self.sources: dict[str, Any] = {}
         self.views: Callable[[], Iterator[Facts]] | None = None
 
     def __missing__(self, path: str) -> Value:
-        derive = self.derived.get(path)
-        if derive is None:
+        derived = self.derived.get(path)
+        if derived is None:
             return None
-        value = derive(self)
+        value = derived.derive(self)
         if value == ():
             value = None
         self[path] = value

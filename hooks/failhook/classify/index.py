@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from failhook.classify.conditions import Test
-from failhook.classify.facts import Facts, Value
+from failhook.classify.facts import Derived, Facts, Value
 from failhook.classify.rule import Rule, Tier
 from failhook.classify.verdict import Verdict
 
@@ -20,11 +20,12 @@ class Entry:
     Attributes:
         key: the one condition that the index itself answers: a path and its possible values.
         needs: the facts without which the rule cannot hold.
+        needs_one_of: sets of facts; without one of each the rule cannot hold.
     """
 
-    __slots__ = ("_tests", "decides_for_a_cause", "key", "needs", "rule", "verdict")
+    __slots__ = ("_tests", "decides_for_a_cause", "key", "needs", "needs_one_of", "rule", "verdict")
 
-    def __init__(self, rule: Rule, derived: frozenset[str]) -> None:
+    def __init__(self, rule: Rule, derived: Mapping[str, Derived]) -> None:
         conditions = rule.conditions
         self.rule = rule
         self.key = next(
@@ -40,12 +41,19 @@ class Entry:
             *(matcher.test(path) for path, matcher in conditions.items() if path != answered),
             *(predicate.holds for predicate in rule.also),
         )
-        self.needs = (
-            frozenset(path for path, matcher in conditions.items() if matcher.needs_fact())
-            - derived
+        needs = [path for path, matcher in conditions.items() if matcher.needs_fact()]
+        self.needs = frozenset(path for path in needs if path not in derived)
+        self.needs_one_of = tuple(
+            frozenset(derived[path].made_from)
+            for path in needs
+            if path in derived and derived[path].made_from
         )
         self.verdict = Verdict(rule)
         self.decides_for_a_cause = rule.tier <= Tier.REPORT and not rule.fallback
+
+    def possible(self, shape: frozenset[str]) -> bool:
+        """Return whether the rule can hold where just these facts are there."""
+        return self.needs <= shape and not any(map(shape.isdisjoint, self.needs_one_of))
 
     def holds(self, facts: Facts) -> bool:
         """Return whether what the index has not answered holds too."""
@@ -60,13 +68,12 @@ class Index:
 
     Args:
         rules: in order; a lower tier goes first, and a fallback goes last in its tier.
-        derived: the paths that are computed when asked for, so may be missing at first.
+        derived: the facts that are computed when asked for, so may be missing at first.
     """
 
-    def __init__(self, rules: Iterable[Rule], derived: Iterable[str] = ()) -> None:
-        known = frozenset(derived)
+    def __init__(self, rules: Iterable[Rule], derived: Mapping[str, Derived]) -> None:
         self._entries = tuple(
-            Entry(rule, known)
+            Entry(rule, derived)
             for rule in sorted(rules, key=lambda rule: (rule.tier, rule.fallback))
         )
         self._by_value: dict[str, dict[Value, list[int]]] = {}
@@ -127,7 +134,7 @@ class Index:
             for member in value if isinstance(value, tuple) else (value,):
                 numbers.update(by_value.get(member, ()))
         entries = (self._entries[number] for number in sorted(numbers))
-        return tuple(entry for entry in entries if entry.needs <= shape)
+        return tuple(entry for entry in entries if entry.possible(shape))
 
 
 def _listed(value: Value, by_value: dict[Value, list[int]]) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from failhook.classify.facts import Derive, Facts
+from failhook.classify.facts import Derived, Facts
 from failhook.classify.rule import Rule
 from failhook.evidence import Evidence
 
@@ -38,7 +38,7 @@ class Source:
     rules: tuple[Rule, ...]
     systems: frozenset[str] = frozenset()
     fields: frozenset[str] = frozenset()
-    derived: Mapping[str, Derive] = field(default_factory=dict[str, Derive])
+    derived: Mapping[str, Derived] = field(default_factory=dict[str, Derived])
     shapes: tuple[Shape, ...] = ()
     texts: tuple[TextShape, ...] = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, cast
 
-from failhook.classify.facts import Derive, Facts, Value
+from failhook.classify.facts import Derived, Facts, Value
 from failhook.evidence import Evidence
 
 _GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -111,11 +111,11 @@ def _stated_side(facts: Facts) -> Value:
     return facts["verdict.reason"] in ("SubmitFailure", "OrchestratorUnreachable")
 
 
-DERIVED: Final[Mapping[str, Derive]] = {
-    "signal.name": _signal_name,
-    "mismatch.recorded": _recorded,
-    "mismatch.executor": _executor_said,
-    "verdict.sure": _stated_confidence,
-    "verdict.by_itself": _stated_by_itself,
-    "verdict.of_the_executor": _stated_side,
+DERIVED: Final[Mapping[str, Derived]] = {
+    "signal.name": Derived(_signal_name, ("signal",)),
+    "mismatch.recorded": Derived(_recorded, ("mismatch.recorded_state",)),
+    "mismatch.executor": Derived(_executor_said, ("mismatch.executor_state",)),
+    "verdict.sure": Derived(_stated_confidence, ("verdict",)),
+    "verdict.by_itself": Derived(_stated_by_itself, ("verdict",)),
+    "verdict.of_the_executor": Derived(_stated_side, ("verdict",)),
 }

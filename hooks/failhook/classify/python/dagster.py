@@ -104,7 +104,9 @@ DAGSTER: Final = (
     Rule(
         id="dagster.step.health",
         tier=Tier.DISRUPTION,
-        when={"text": like(r"Step \S{1,200} failed health check|Discovered failed Kubernetes job")},
+        when={
+            "words": like(r"Step \S{1,200} failed health check|Discovered failed Kubernetes job")
+        },
         kind=INFRA,
         reason="WorkerLost",
         because="The step's worker ended without a report.",

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from failhook.classify.facts import Derive, Facts, Value, window
-from failhook.classify.python.names import short_names
+from failhook.classify.facts import Derive, Derived, Facts, Value, window
 from failhook.error_info import ErrorInfo
 
 _FRAME: Final = re.compile(r'File "([^"\n]{1,300})"')
@@ -19,6 +18,7 @@ _EXIT: Final = re.compile(
 _SIGNAL: Final = re.compile(
     r"(?:<Signals\.SIG[A-Z0-9]{2,8}: |signal |\(signal |signal: |SIG[A-Z0-9]{2,8}\(-)(\d{1,2})\b"
 )
+_THREE_DIGITS: Final = re.compile(r"\d{3}")
 _STATUS: Final = (
     # google.api_core: "403 POST https://...", aiohttp: "404, message='...'", urllib3 and friends
     re.compile(r"^(\d{3})(?: (?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|, message=| [A-Z][a-z])"),
@@ -47,8 +47,8 @@ _RETRY_AFTER: Final = re.compile(
     r"(?:[Rr]etry[- ][Aa]fter|try again in|retry in) ?:? ?(\d{1,6}(?:\.\d{1,3})?) ?(ms|m|s|h)?\b"
 )
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_GPU: Final = ("CUDA", "cuda", "NCCL", "nccl", "Xid", "NVRM", "cuBLAS", "CUBLAS", "CUDNN", "cuDNN")
-_GPU_MORE: Final = (
+_GPU: Final = (
+    *("CUDA", "cuda", "NCCL", "nccl", "Xid", "NVRM", "BLAS", "CUDNN", "cuDNN"),
     *("HIP ", "hipError", "ncorrectable", "ECC", "MPS backend", "XPU out", "OOM when allocating"),
     *("RESOURCE_EXHAUSTED", "Out of memory allocating", "gloo/transport", "remote process exited"),
     *("fallen off the bus", "device handle for", "GPU is lost", "DataLoader worker"),
@@ -93,16 +93,16 @@ def _errno(facts: Facts) -> Value:
     return None if found is None else int(found)
 
 
-def _status(facts: Facts) -> Value:
+def http_status(error: ErrorInfo, message: str) -> int | None:
+    """Return the HTTP status that an error carries, or that its message is written around."""
     for name in ("status_code", "status", "code"):
-        known = _number(facts, name)
-        if known is not None and 100 <= known <= 599:
+        known = error.attributes.get(name)
+        if type(known) is int and 100 <= known <= 599:
             return known
-    message = _message(facts)[:4_000]
-    if not any(character.isdigit() for character in message[:400]):
+    if _THREE_DIGITS.search(message, 0, 4_000) is None:
         return None
     for pattern in _STATUS:
-        found = _first_group(pattern, message)
+        found = _first_group(pattern, message[:4_000])
         if found is not None and "100" <= found <= "599":
             return int(found)
     return None
@@ -159,19 +159,6 @@ def _frames(facts: Facts) -> Value:
     return tuple(path for text in texts for path in _FRAME.findall(text))[-64:]
 
 
-def _chain(facts: Facts) -> Value:
-    outermost: ErrorInfo | None = facts.sources.get("outermost")
-    if outermost is None:
-        return None
-    names = (
-        name
-        for number, error in enumerate(outermost.walk())
-        if number < 64
-        for name in short_names(error.type, error.mro)
-    )
-    return tuple(dict.fromkeys(names))
-
-
 def _text(facts: Facts) -> Value:
     """Return what was said anywhere: every message of the chain, then the log."""
     outermost: ErrorInfo | None = facts.sources.get("outermost")
@@ -186,12 +173,16 @@ def _text(facts: Facts) -> Value:
     return "\n".join(texts) or None
 
 
-def _gpu(facts: Facts) -> Value:
-    """Return the text, if it speaks of an accelerator at all."""
-    text = facts["text"]
-    if isinstance(text, str) and any(word in text for word in (*_GPU, *_GPU_MORE)):
-        return text
-    return None
+def speaks_of_accelerators(text: str) -> bool:
+    """Return whether a text can concern a GPU, its driver or a collective at all."""
+    return any(word in text for word in _GPU)
+
+
+def _words(facts: Facts) -> Value:
+    """Return what came as plain text: an error that is a sentence, then the log."""
+    said, log = facts["exception.text"], facts["log"]
+    texts = [text for text in (said, log) if isinstance(text, str)]
+    return "\n".join(texts) or None
 
 
 def _child_signal(facts: Facts) -> Value:
@@ -232,20 +223,21 @@ def _line(facts: Facts) -> Value:
     return f"{kind}: {first}" if first else kind
 
 
-DERIVED: Final[Mapping[str, Derive]] = {
-    "exception.errno": _errno,
-    "exception.status": _status,
-    "exception.code": _code,
-    "exception.retry_after": _retry_after,
-    "exception.exit_code": _exit_code,
-    "exception.signal": _signal,
-    "said.non_retryable": _said("non_retryable"),
-    "said.allow_retries": _said("allow_retries"),
-    "child.signal": _child_signal,
-    "child.exit_code": _child_exit_code,
-    "exception.line": _line,
-    "frames": _frames,
-    "chain.is": _chain,
-    "text": _text,
-    "text.gpu": _gpu,
+_ERROR: Final = ("exception.type",)
+_ANY_TEXT: Final = ("exception.type", "log")
+
+DERIVED: Final[Mapping[str, Derived]] = {
+    "exception.errno": Derived(_errno, _ERROR),
+    "exception.code": Derived(_code, _ERROR),
+    "exception.retry_after": Derived(_retry_after, _ERROR),
+    "exception.exit_code": Derived(_exit_code, _ERROR),
+    "exception.signal": Derived(_signal, _ERROR),
+    "exception.line": Derived(_line, _ERROR),
+    "said.non_retryable": Derived(_said("non_retryable")),
+    "said.allow_retries": Derived(_said("allow_retries")),
+    "child.signal": Derived(_child_signal),
+    "child.exit_code": Derived(_child_exit_code),
+    "frames": Derived(_frames, _ANY_TEXT),
+    "text": Derived(_text, _ANY_TEXT),
+    "words": Derived(_words, ("exception.text", "log")),
 }

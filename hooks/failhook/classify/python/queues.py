@@ -78,7 +78,7 @@ RQ: Final = (
     Rule(
         id="rq.stopped-by-user",
         tier=Tier.CANCEL,
-        when={"text": has("Job stopped by user, work-horse terminated")},
+        when={"words": has("Job stopped by user, work-horse terminated")},
         kind=MANUAL,
         reason="Cancelled",
         because="Somebody stopped the job.",
@@ -87,7 +87,7 @@ RQ: Final = (
     Rule(
         id="rq.horse.crash",
         tier=Tier.DISRUPTION,
-        when={"text": like(_HORSE + r"[^\n]{0,60}\(signal (?:4|5|6|7|8|11|31)\)")},
+        when={"words": like(_HORSE + r"[^\n]{0,60}\(signal (?:4|5|6|7|8|11|31)\)")},
         kind=APPLICATION,
         reason="NativeCrash",
         ended_by_itself=True,
@@ -97,7 +97,7 @@ RQ: Final = (
     Rule(
         id="rq.horse.killed",
         tier=Tier.DISRUPTION,
-        when={"text": like(_HORSE + r"[^\n]{0,60}(?:\(signal 9\)|waitpid returned 9\b)")},
+        when={"words": like(_HORSE + r"[^\n]{0,60}(?:\(signal 9\)|waitpid returned 9\b)")},
         kind=INFRA,
         reason="KilledBySignal",
         confidence=GUESS,
@@ -107,7 +107,7 @@ RQ: Final = (
     Rule(
         id="rq.horse.signal",
         tier=Tier.DISRUPTION,
-        when={"text": like(_HORSE + r"[^\n]{0,60}\(signal \d{1,2}\)")},
+        when={"words": like(_HORSE + r"[^\n]{0,60}\(signal \d{1,2}\)")},
         kind=UNKNOWN,
         reason="Terminated",
         confidence=GUESS,
@@ -117,7 +117,7 @@ RQ: Final = (
     Rule(
         id="rq.horse.ended",
         tier=Tier.LOG,
-        when={"text": like(_HORSE)},
+        when={"words": like(_HORSE)},
         kind=UNKNOWN,
         reason="WorkerLost",
         confidence=GUESS,
@@ -127,7 +127,7 @@ RQ: Final = (
     Rule(
         id="rq.abandoned.logged",
         tier=Tier.DISRUPTION,
-        when={"text": has("due to AbandonedJobError")},
+        when={"words": has("due to AbandonedJobError")},
         kind=INFRA,
         reason="HeartbeatTimeout",
         because="The worker stopped refreshing the job, so it was swept as abandoned.",
@@ -211,7 +211,7 @@ LUIGI: Final = (
     Rule(
         id="luigi.timeout",
         tier=Tier.DEADLINE,
-        when={"text": like(r"Task \S{1,300} timed out after \S{1,20} seconds and was terminated")},
+        when={"words": like(r"Task \S{1,300} timed out after \S{1,20} seconds and was terminated")},
         kind=TIMEOUT,
         reason="ExecutionTimeout",
         because="The worker enforced worker_timeout.",
@@ -220,7 +220,7 @@ LUIGI: Final = (
     Rule(
         id="luigi.disconnected",
         tier=Tier.LOG,
-        when={"text": like(r"is marked as running by disconnected worker")},
+        when={"words": like(r"is marked as running by disconnected worker")},
         kind=INFRA,
         reason="HeartbeatTimeout",
         because="The scheduler did not hear of the worker any more.",

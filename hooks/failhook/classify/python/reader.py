@@ -7,14 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 from failhook.classify.facts import Facts, lines, window
+from failhook.classify.python.derived import http_status, speaks_of_accelerators
 from failhook.classify.python.names import short_names
 from failhook.classify.python.traceback_text import read_error
 from failhook.error_info import ErrorInfo
 from failhook.evidence import Evidence
 
-_LOGS: Final = (
-    *("log_tail", "log", "stderr_tail", "stdout_tail", "stderr", "stdout", "scheduler_log"),
-    *("exc_info", "traceback", "engine_message"),
+_LOGS: Final = frozenset(
+    {
+        *("log_tail", "log", "stderr_tail", "stdout_tail", "stderr", "stdout", "scheduler_log"),
+        *("exc_info", "traceback", "engine_message"),
+    }
 )
 _GROUPS: Final = ("state", "executor_event")
 _GROUP_SIZE: Final = 32
@@ -55,15 +58,23 @@ def read(evidence: Evidence, facts: Facts) -> None:
 
 
 def _read_document(document: Mapping[str, object], facts: Facts) -> None:
-    texts = [text for name in _LOGS if name in document and (text := lines(document[name]))]
+    texts: list[str] = []
+    for name, value in document.items():
+        if name in _LOGS:
+            text = lines(value)
+            if text:
+                texts.append(text)
+        elif name in _GROUPS:
+            if isinstance(value, Mapping):
+                _read_group(name, cast("Mapping[str, object]", value), facts)
+        elif name == "task_state":
+            facts.read("state.ti_state", value, name)
+        elif name == "dagrun_timeout_set":
+            facts.read("state.dagrun_timeout_set", value, name)
     if texts:
-        facts["log"] = texts[0] if len(texts) == 1 else window("\n".join(texts))
-    for name in _GROUPS:
-        group = document.get(name)
-        if isinstance(group, Mapping):
-            _read_group(name, cast("Mapping[str, object]", group), facts)
-    if "task_state" in document:
-        facts.read("state.ti_state", document["task_state"], "task_state")
+        log = facts["log"] = texts[0] if len(texts) == 1 else window("\n".join(texts))
+        if speaks_of_accelerators(log):
+            facts["text.gpu"] = log
 
 
 def _read_group(name: str, group: Mapping[str, object], facts: Facts) -> None:
@@ -87,9 +98,22 @@ def _read_mark(error: ErrorInfo, facts: Facts) -> None:
 def _read_error(error: ErrorInfo, facts: Facts) -> None:
     facts.sources["error"] = error
     facts["exception.type"] = error.type
-    facts["exception.is"] = short_names(error.type, error.mro)
+    names = facts["exception.is"] = short_names(error.type, error.mro)
     message = window(error.message)
-    facts["exception.message"] = _ANSI.sub("", message) if "\x1b" in message else message
+    if "\x1b" in message:
+        message = _ANSI.sub("", message)
+    facts["exception.message"] = message
+    if names[0] == "str":
+        facts["exception.text"] = message
+    status = http_status(error, message)
+    if status is not None:
+        facts["exception.status"] = status
+    if speaks_of_accelerators(message):
+        log = facts.get("log")
+        facts["text.gpu"] = f"{message}\n{log}" if isinstance(log, str) else message
+
+
+_OF_THE_ERROR: Final = frozenset({"exception.status", "exception.text"})
 
 
 class _Views:
@@ -107,7 +131,7 @@ class _Views:
                 return
             view = Facts(self._facts.derived)
             for path, value in self._facts.items():
-                if path not in view.derived:
+                if path not in view.derived and path not in _OF_THE_ERROR:
                     view[path] = value
             view.sources = dict(self._facts.sources)
             view.origins = {

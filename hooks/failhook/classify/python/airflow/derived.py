@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from failhook.classify.facts import Derive, Facts, Value
+from failhook.classify.facts import Derived, Facts, Value
 
 _SET_TO: Final = re.compile(r"has been externally set to '?(\w{2,20})")
 _CURRENT: Final = re.compile(r"current_state['\"]?[:=] ?['\"]?(\w{2,20})")
@@ -47,8 +47,7 @@ def _pod_reason(facts: Facts) -> Value:
 
 
 def _run_timeout(facts: Facts) -> Value:
-    flag = facts["dagrun_timeout_set"]
-    return True if flag is True or facts["state.dagrun_timeout_set"] is True else None
+    return True if facts["state.dagrun_timeout_set"] is True else None
 
 
 _IN_TASK: Final = ("/taskinstance.py", "/task_runner.py", "/dags/", "/operators/", "/hooks/")
@@ -62,9 +61,11 @@ def _in_task(facts: Facts) -> Value:
     return any(place in path for path in frames for place in _IN_TASK)
 
 
-DERIVED: Final[Mapping[str, Derive]] = {
-    "airflow.in_task": _in_task,
-    "airflow.set_to": _set_to,
-    "airflow.run_timeout": _run_timeout,
-    "executor.pod_reason": _pod_reason,
+DERIVED: Final[Mapping[str, Derived]] = {
+    "airflow.in_task": Derived(_in_task, ("exception.type", "log")),
+    "airflow.set_to": Derived(_set_to, ("log", "state.http_status")),
+    "airflow.run_timeout": Derived(_run_timeout, ("state.ti_state",)),
+    "executor.pod_reason": Derived(
+        _pod_reason, ("executor_event.pod_reason", "executor_event.info", "log")
+    ),
 }

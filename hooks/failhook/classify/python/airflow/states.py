@@ -86,7 +86,7 @@ STATES: Final = (
         id="airflow.heartbeat.zombie",
         tier=Tier.DISRUPTION,
         when={
-            "text": has(
+            "words": has(
                 "Detected zombie job",
                 "Detected as zombie",
                 "Detected a task instance without a heartbeat",
@@ -240,7 +240,7 @@ STATES: Final = (
         id="airflow.mismatch.queued.logged",
         tier=Tier.MISMATCH,
         when={
-            "text": like(
+            "words": like(
                 r"finished \(failed\) although the task says it'?s (?:state is )?\(?'?(?:queued"
                 r"|scheduled)"
                 r"|finished with state failed, but the task instance's state attribute is (?:queued"
@@ -258,7 +258,7 @@ STATES: Final = (
         id="airflow.mismatch.running.logged",
         tier=Tier.MISMATCH,
         when={
-            "text": like(
+            "words": like(
                 r"finished \(failed\) although the task says it'?s (?:state is )?\(?'?running"
                 r"|finished with state failed, but the task instance's state attribute is running"
             )
@@ -272,7 +272,7 @@ STATES: Final = (
         id="airflow.queued-too-long",
         tier=Tier.MISMATCH,
         when={
-            "text": like(
+            "words": like(
                 r"stuck in queued|Task was requeued more than \d{1,6} times"
                 r"|Task requeue attempts exceeded max"
                 r"|in queued state for longer than"
