@@ -12,6 +12,7 @@ from typing import Any, Final
 from failhook.clock import from_rfc3339, to_rfc3339
 from failhook.errors import ConfigError
 from failhook.policy import Policy
+from failhook.text import clean
 
 _NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -72,6 +73,8 @@ class Task:
             if not isinstance(value, str) or not value:
                 msg = f"Task.{name} is {value!r}; it must be a string that is not empty"
                 raise ConfigError(msg)
+            if (cleaned := clean(value)) is not value:
+                object.__setattr__(self, name, cleaned)
         for name in ("generation", "attempt"):
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:

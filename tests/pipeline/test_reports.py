@@ -210,3 +210,25 @@ def test_details_reach_listeners_with_refunds_off(make: MakePipeline, heard: Rec
     pipeline.failed(pipeline.started(Task("nightly", "load")), KILL)
 
     assert Kind.INFRA == heard.events[0].failure_details.kind
+
+
+def test_what_must_not_run_twice_is_not_started_after_it_succeeded(make: MakePipeline) -> None:
+    """A redelivery of a payment that went through is refused; an idempotent task may run again."""
+    pipeline = make()
+    paid = pipeline.started(Task("nightly", "pay", idempotent=False))
+    pipeline.succeeded(paid)
+    loaded = pipeline.started(Task("nightly", "load"))
+    pipeline.succeeded(loaded)
+
+    with pytest.raises(StartRefused) as refused:
+        pipeline.started(paid)
+    assert "AlreadySucceeded" == refused.value.decision.code
+    assert 2 == pipeline.started(loaded).attempt
+
+
+def test_names_that_are_no_text_are_written_as_escapes(make: MakePipeline, heard: Recorder) -> None:
+    """A lone surrogate in a task's name breaks no key and no event."""
+    pipeline = make()
+    pipeline.failed(Task("nightly", "lo\udc80ad"), KILL)
+
+    assert "lo\\udc80ad" == heard.events[0].task.name

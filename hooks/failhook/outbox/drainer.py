@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable
 
@@ -56,6 +58,7 @@ class Drainer:
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._watch: threading.Thread | None = None
+        self._pid = os.getpid()
 
     def wake(self, plugins: Iterable[str]) -> None:
         """Let these plugins' lanes look for rows soon."""
@@ -78,6 +81,7 @@ class Drainer:
             timeout: seconds. A hung plugin's thread is left behind; it is a daemon.
         """
         end = self._clock.monotonic() + timeout
+        atexit.unregister(self._at_exit)
         self.flush(timeout)
         self._closed.set()
         lanes = list(self._lanes.values())
@@ -112,7 +116,13 @@ class Drainer:
                     target=self._watch_lanes, name="failhook-watch", daemon=True
                 )
                 self._watch.start()
+                atexit.register(self._at_exit)
             return lane
+
+    def _at_exit(self) -> None:
+        """Deliver what is due before the interpreter ends; a forked child leaves it alone."""
+        if os.getpid() == self._pid:
+            self.close(self._limits.at_exit)
 
     def _watch_lanes(self) -> None:
         while not self._closed.wait(self._limits.watch):

@@ -19,6 +19,7 @@ class DeliveryLimits:
         batch: rows claimed at once.
         gather: seconds that a drainer waits after it was woken, so that a burst is one batch.
         watch: seconds between two looks at calls that may have run past their time limit.
+        at_exit: seconds that the end of the interpreter waits for what is due.
         poll: seconds after which a drainer looks again although nobody woke it: other processes
             on the same store write too.
     """
@@ -30,4 +31,5 @@ class DeliveryLimits:
     batch: int = 100
     gather: float = 0.01
     watch: float = 0.5
+    at_exit: float = 3.0
     poll: float = 5.0

@@ -11,7 +11,15 @@ from failhook.event import FailureEvent
 from failhook.evidence import Evidence
 from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
 from failhook.host import Fate
-from failhook.pipeline.records import FAILED, HELD, Failure, Records, story
+from failhook.pipeline.records import (
+    ALREADY_SUCCEEDED,
+    FAILED,
+    HELD,
+    SUCCEEDED,
+    Failure,
+    Records,
+    story,
+)
 from failhook.task import Task
 
 DUPLICATE_EXECUTION: Final = "DuplicateExecution"
@@ -95,6 +103,8 @@ class Adoption:
             if decided is None or resolved:
                 decided = _closed(task, account)
             return Refusal(decided, told())
+        elif account.closed == SUCCEEDED and not task.idempotent:
+            return Refusal(_done(task, account), told())
         number = max(task.attempt, account.last_attempt + 1)
         attempt = self.records.opened(ledger, task, self.me, oom_host, number)
         return Start(attempt, event=event)
@@ -128,6 +138,11 @@ def _duplicate(attempt: Attempt, account: Account) -> Decision:
 def _closed(task: Task, account: Account) -> Decision:
     why = f"the task is closed ({account.closed}); clear it to begin a new generation"
     return _refusal("gate.closed", why, None, task.attempt, account)
+
+
+def _done(task: Task, account: Account) -> Decision:
+    why = "the task has succeeded and must not run twice; clear it to begin a new generation"
+    return _refusal("gate.already-succeeded", why, ALREADY_SUCCEEDED, task.attempt, account)
 
 
 def _refusal(rule: str, why: str, code: str | None, attempt: int, account: Account) -> Decision:

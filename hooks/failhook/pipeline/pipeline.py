@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random as _random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,15 +19,13 @@ from failhook.details import FailureDetails
 from failhook.errors import StartRefused
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
-from failhook.gate.ledger import Attempt, AttemptState, Owner
+from failhook.gate.ledger import Attempt, AttemptState
 from failhook.gate.overrides import Policies
 from failhook.manager import Manager
-from failhook.outbox.drainer import Drainer
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Store, Transaction
-from failhook.pipeline.adoption import Adoption, Refusal, lost
-from failhook.pipeline.live import LiveErrors
-from failhook.pipeline.notices import Notices
+from failhook.pipeline.adoption import Refusal, lost
+from failhook.pipeline.process import Process, begin
 from failhook.pipeline.records import Failure, Records, Resolution
 from failhook.redact import Redactor
 from failhook.stores.memory import MemoryStore
@@ -77,29 +76,17 @@ class Pipeline:
         self.manager: Manager = manager or Manager(clock=self.clock)
         self.executor = executor
         self._classifier = Classifier(rules, self._ask)
-        self._me: Owner = host.this_process()
-        self._records = Records(
+        self._common = Records(
             policies=policies or Policies(),
             redactor=redactor or Redactor(),
             clock=self.clock,
             random=random,
-            observer=f"{self._me.host}:{self._me.pid}",
         )
-        self._adoption = Adoption(self._records, self._me, host.owner_fate, self._judge)
-        self._live = LiveErrors()
-        self._renumbered: dict[str, int] = {}
+        self._limits = delivery or DeliveryLimits()
         self._dispatch: Dispatch = dispatch
         self._inline_timeout = inline_timeout
-        self._drainer = Drainer(
-            self.store,
-            self.manager,
-            self.clock,
-            attach=self._live.attach,
-            limits=delivery or DeliveryLimits(),
-            random=random,
-            buried=Notices(self.manager),
-            owner=f"{self._me.host}:{self._me.pid}:{self._me.started}",
-        )
+        self._renumbered: dict[str, int] = {}
+        self._process = self._begin()
 
     @classmethod
     def from_config(
@@ -140,7 +127,7 @@ class Pipeline:
             StoreError: the store cannot be written.
         """
         with self.store.transaction() as transaction:
-            start = self._adoption.start(transaction, task, host.oom_kills())
+            start = self._here.adoption.start(transaction, task, host.oom_kills())
             plugins = self._enqueue(transaction, start.event)
         self._deliver(plugins)
         if isinstance(start, Refusal):
@@ -174,7 +161,9 @@ class Pipeline:
         task = self._numbered(task)
         failure = self._judge(task, self._with_oom(task, evidence))
         with self.store.transaction() as transaction:
-            decision, event = self._records.failed(transaction, task, failure, simulated=simulated)
+            decision, event = self._here.records.failed(
+                transaction, task, failure, simulated=simulated
+            )
             plugins = self._enqueue(transaction, event)
         self._deliver(plugins)
         return decision
@@ -194,7 +183,7 @@ class Pipeline:
         suspect = None if evidence is None else self._judge(task, evidence)
         plugins: set[str] = set()
         with self.store.transaction() as transaction:
-            for event in self._records.succeeded(transaction, task, suspect):
+            for event in self._here.records.succeeded(transaction, task, suspect):
                 plugins.update(self._enqueue(transaction, event))
         self._renumbered.pop(task.attempt_key, None)
         self._deliver(plugins)
@@ -215,8 +204,8 @@ class Pipeline:
         key = task if isinstance(task, str) else task.key
         plugins: set[str] = set()
         with self.store.transaction() as transaction:
-            decision, events = self._records.resolved(
-                transaction, key, resolution, actor or self._records.observer
+            decision, events = self._here.records.resolved(
+                transaction, key, resolution, actor or self._here.records.observer
             )
             for event in events:
                 plugins.update(self._enqueue(transaction, event))
@@ -230,7 +219,7 @@ class Pipeline:
             StoreError: the store cannot be read.
         """
         with self.store.transaction() as ledger:
-            attempts = ledger.open_attempts(self._me.host)
+            attempts = ledger.open_attempts(self._here.me.host)
         return [
             attempt
             for attempt in attempts
@@ -254,7 +243,7 @@ class Pipeline:
                 known = transaction.attempt(orphan.task.attempt_key)
                 if known is None or known.state is not AttemptState.OPEN:
                     continue
-                decision, event = self._records.failed(transaction, orphan.task, failure)
+                decision, event = self._here.records.failed(transaction, orphan.task, failure)
                 plugins = self._enqueue(transaction, event)
             self._deliver(plugins)
             reaped.append((orphan.task, decision))
@@ -266,7 +255,7 @@ class Pipeline:
         Args:
             timeout: seconds.
         """
-        return self._drainer.flush(timeout)
+        return self._here.drainer.flush(timeout)
 
     def close(self, timeout: float = 5.0) -> bool:
         """Deliver what is due, end the threads, close plugins and store.
@@ -279,7 +268,7 @@ class Pipeline:
             process or a sidecar.
         """
         end = self.clock.monotonic() + timeout
-        went_out = self._dispatch == "none" or self._drainer.close(timeout)
+        went_out = self._dispatch == "none" or self._here.drainer.close(timeout)
         self.manager.close(max(0.0, end - self.clock.monotonic()))
         self.store.close()
         return went_out
@@ -294,6 +283,24 @@ class Pipeline:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def _here(self) -> Process:
+        """Return what belongs to this process; a child that was forked gets its own."""
+        process = self._process
+        if process.me.pid != os.getpid():
+            process = self._process = self._begin()
+        return process
+
+    def _begin(self) -> Process:
+        return begin(
+            store=self.store,
+            manager=self.manager,
+            clock=self.clock,
+            limits=self._limits,
+            records=self._common,
+            judge=self._judge,
+        )
 
     def _ask(self, task: Task | None, evidence: Evidence) -> FailureDetails | None:
         return None if task is None else self.manager.ask(task, evidence)
@@ -318,8 +325,8 @@ class Pipeline:
         owner = None if attempt is None else attempt.owner
         before = None if attempt is None else attempt.oom_host
         here = owner is not None and (owner.host, owner.boot_id) == (
-            self._me.host,
-            self._me.boot_id,
+            self._here.me.host,
+            self._here.me.boot_id,
         )
         if before is None or not here:
             return evidence
@@ -330,7 +337,7 @@ class Pipeline:
             return ()
         plugins = self.manager.listeners(event.type)
         if plugins:
-            self._live.keep(event, plugins)
+            self._here.live.keep(event, plugins)
             transaction.enqueue(event, plugins, event.observed_at)
         return plugins
 
@@ -338,9 +345,9 @@ class Pipeline:
         if not plugins or self._dispatch == "none":
             return
         if self._dispatch == "inline":
-            self._drainer.flush(self._inline_timeout)
+            self._here.drainer.flush(self._inline_timeout)
         else:
-            self._drainer.wake(plugins)
+            self._here.drainer.wake(plugins)
 
     def _numbered(self, task: Task) -> Task:
         number = self._renumbered.get(task.attempt_key) if self._renumbered else None

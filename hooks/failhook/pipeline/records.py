@@ -26,6 +26,7 @@ Resolution = Literal["retry", "fail", "succeeded"]
 SUCCEEDED: Final = "succeeded"
 FAILED: Final = "failed"
 HELD: Final = "held"
+ALREADY_SUCCEEDED: Final = "AlreadySucceeded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Records:
     redactor: Redactor
     clock: Clock
     random: Callable[[], float]
-    observer: str
+    observer: str = ""
 
     def opened(
         self, ledger: Ledger, task: Task, owner: Owner, oom_host: int | None, number: int
@@ -332,7 +333,7 @@ def _already_succeeded(attempt: Attempt, account: Account) -> Decision:
         after=spent,
         attempt=attempt.task.attempt,
         max_tries=0,
-        code="AlreadySucceeded",
+        code=ALREADY_SUCCEEDED,
     )
 
 
