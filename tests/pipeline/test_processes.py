@@ -14,7 +14,8 @@ from failhook.stores import open_store
 class Printing:
     @hookimpl
     def on_task_failed(self, task):
-        os.write(1, f"{task.name} heard by {'child' if os.getpid() != parent else 'parent'}\\n".encode())
+        who = "parent" if os.getpid() == parent else "child"
+        os.write(1, f"{task.name} heard by {who}\\n".encode())
 
 class Hanging:
     @hookimpl
