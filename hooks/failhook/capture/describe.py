@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping
 from itertools import islice
+from traceback import StackSummary, TracebackException, walk_tb
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -175,8 +175,16 @@ def _notes(exception: BaseException, left_out: int) -> tuple[str, ...]:
 
 
 def _traceback(exception: BaseException, message: str) -> str:
+    """Format as ``python -X no_debug_ranges`` does: marking columns takes most of the time."""
     try:
-        lines = traceback.format_exception(exception)
+        whole = TracebackException(type(exception), exception, frames_of(exception), compact=True)
+        todo = [whole]
+        for each in todo:
+            for frame in each.stack:
+                frame.colno = None
+            todo += filter(None, (each.__cause__, each.__context__))
+            todo += each.exceptions or ()
+        lines = list(whole.format())
     except BaseException:  # noqa: BLE001 - formatting runs the exception's own code
         lines = _frames(exception)
         lines.append(f"{qualified(type(exception)).removeprefix('builtins.')}: {message}\n")
@@ -186,7 +194,7 @@ def _traceback(exception: BaseException, message: str) -> str:
 def _frames(exception: BaseException) -> list[str]:
     """Format the frames alone, without asking the exception anything."""
     try:
-        stack = traceback.StackSummary.extract(traceback.walk_tb(frames_of(exception)))
+        stack = StackSummary.extract(walk_tb(frames_of(exception)))
         return ["Traceback (most recent call last):\n", *stack.format()]
     except BaseException as failure:  # noqa: BLE001 - source lines come from a stranger's loader
         return [f"(the frames cannot be formatted: {qualified(type(failure))})\n"]
@@ -194,8 +202,11 @@ def _frames(exception: BaseException) -> list[str]:
 
 def _attributes(exception: BaseException) -> Mapping[str, JsonScalar]:
     found: dict[str, JsonScalar] = {}
-    for name in _KNOWN_ATTRIBUTES:
-        value = quietly(exception, name)
+    try:
+        values = [getattr(exception, name, None) for name in _KNOWN_ATTRIBUTES]
+    except BaseException:  # noqa: BLE001 - one raises: then each is read in a try of its own
+        values = [quietly(exception, name) for name in _KNOWN_ATTRIBUTES]
+    for name, value in zip(_KNOWN_ATTRIBUTES, values, strict=True):
         if value is not None:
             _add(found, name, value)
     response = quietly(exception, "response")

@@ -94,7 +94,9 @@ def _made_with(value: object) -> str:
 
 def window(text: str, limit: int) -> str:
     """Return a plain, valid string, coarsely cut."""
-    return clean(cut(str.__str__(text), limit))
+    if type(text) is not str:
+        text = str.__str__(text)
+    return clean(text if len(text) <= limit else cut(text, limit))
 
 
 def qualified(kind: type) -> str:

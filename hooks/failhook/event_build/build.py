@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from failhook.decision import Decision
 from failhook.details import FailureDetails
 from failhook.error_info import ErrorInfo
 from failhook.event import MAX_BYTES, EventType, FailureEvent, event_id
-from failhook.event_build.look import texts_of
-from failhook.event_build.prune import Room, pruned
-from failhook.event_build.rewrite import TextRewriter, rewritten
+from failhook.event_build.look import (
+    MOST_TEXTS,
+    add_decision,
+    add_details,
+    add_error,
+    add_phases,
+    add_task,
+)
+from failhook.event_build.prune import (
+    Room,
+    pruned_details,
+    pruned_error,
+    pruned_phases,
+    pruned_task,
+)
+from failhook.event_build.rewrite import (
+    LINE,
+    TOKEN,
+    TextRewriter,
+    rewritten_decision,
+    rewritten_details,
+    rewritten_error,
+    rewritten_phases,
+    rewritten_task,
+)
 from failhook.phases import PhaseHistory
 from failhook.redact import Redactor
 from failhook.redact.redactor import LONGEST_TOKEN
@@ -22,6 +45,8 @@ from failhook.text import clean, cut, cut_redacted
 _SMALL: Final = 8_000
 """Characters. A character takes 6 bytes of JSON at most, so that as many always fit."""
 _SHORTEST: Final = 24
+
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,26 +128,90 @@ def build_event(
         observer=observer,
         simulated=simulated,
     )
-    texts = texts_of(event)
-    if texts is None or not all(map(redactor.plain, texts)):
-        event = rewritten(pruned(event, _LEVELS[0].room), _redacting(redactor))
-    elif sum(map(len, texts)) + len(task.key) <= _SMALL:
-        return event
-    return _fitted(event)
+    texts: list[str] = []
+    simple = _gather(texts, event)
+    if not simple or not redactor.plain(texts):
+        event = _First(redactor).event(event)
+        texts = []
+        simple = _gather(texts, event)
+    small = simple and sum(map(len, texts)) + len(task.key) <= _SMALL
+    return event if small else _fitted(event)
 
 
-def _redacting(redactor: Redactor) -> TextRewriter:
-    """Rewrite a text for the first time: a window of it is redacted, and then cut to its limit.
+def _gather(texts: list[str], event: FailureEvent) -> bool:
+    """Add all texts of the event but the names of its task; False where it has no simple shape."""
+    texts += (event.first_error, event.observer)
+    return (
+        add_details(texts, event.failure_details)
+        and add_task(texts, event.task)
+        and add_phases(texts, event.phases)
+        and (event.decision is None or add_decision(texts, event.decision))
+        and (event.previous is None or add_details(texts, event.previous))
+        and (event.first_failure is None or add_details(texts, event.first_failure))
+        and (event.error is None or add_error(texts, event.error))
+        and len(texts) <= MOST_TEXTS
+    )
 
-    The window is larger than what stays by the longest token on either side of its gap.
-    """
 
-    def rewrite(text: str, limit: int, name: str = "") -> str:
-        window = clean(cut(text, limit + 2 * LONGEST_TOKEN))
-        hidden = redactor.redact_value(name, window) if name else redactor.redact(window)
-        return cut_redacted(hidden, limit)
+class _First:
+    """The first pass over an event: parts that look plain stay, the rest is redacted and cut."""
 
-    return rewrite
+    __slots__ = ("_done", "_redactor")
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._done: dict[str, str] = {}
+
+    def event(self, event: FailureEvent) -> FailureEvent:
+        error, decision, previous = event.error, event.decision, event.previous
+        first_failure = event.first_failure
+        return replace(
+            event,
+            task=self._part(event.task, add_task, pruned_task, rewritten_task),
+            error=error and self._part(error, add_error, pruned_error, rewritten_error),
+            failure_details=self._details(event.failure_details),
+            decision=decision and self._part(decision, add_decision, _whole, rewritten_decision),
+            previous=previous and self._details(previous),
+            first_failure=first_failure and self._details(first_failure),
+            first_error=self._text(event.first_error, LINE),
+            phases=self._part(event.phases, add_phases, pruned_phases, rewritten_phases),
+            observer=self._text(event.observer, TOKEN),
+        )
+
+    def _part(
+        self,
+        part: _Part,
+        add: Callable[[list[str], _Part], bool],
+        prune: Callable[[_Part, Room], _Part],
+        rewrite: Callable[[_Part, TextRewriter], _Part],
+    ) -> _Part:
+        texts: list[str] = []
+        if add(texts, part) and all(self._hidden(text) is text for text in texts):
+            return part
+        return rewrite(prune(part, _LEVELS[0].room), self._text)
+
+    def _details(self, details: FailureDetails) -> FailureDetails:
+        return self._part(details, add_details, pruned_details, rewritten_details)
+
+    def _text(self, text: str, limit: int, name: str = "") -> str:
+        """Redact a window of the text and cut it to its limit.
+
+        The window is larger than what stays by the longest token on either side of its gap.
+        """
+        window = cut(text, limit + 2 * LONGEST_TOKEN)
+        if name:
+            return cut_redacted(self._redactor.redact_value(name, clean(window)), limit)
+        return cut_redacted(self._hidden(window), limit)
+
+    def _hidden(self, text: str) -> str:
+        hidden = self._done.get(text)
+        if hidden is None:
+            hidden = self._done[text] = self._redactor.redact(clean(text))
+        return hidden
+
+
+def _whole(part: _Part, room: Room) -> _Part:  # noqa: ARG001 - as all that prune
+    return part
 
 
 def _cutting(share: float) -> TextRewriter:
@@ -138,5 +227,23 @@ def _fitted(event: FailureEvent) -> FailureEvent:
     for level in _LEVELS:
         if len(fitted.to_json().encode()) <= MAX_BYTES:
             break
-        fitted = rewritten(pruned(event, level.room), _cutting(level.share))
+        fitted = _cut_down(event, level)
     return fitted
+
+
+def _cut_down(event: FailureEvent, level: _Level) -> FailureEvent:
+    text, room = _cutting(level.share), level.room
+
+    def details(verdict: FailureDetails) -> FailureDetails:
+        return rewritten_details(pruned_details(verdict, room), text)
+
+    return replace(
+        event,
+        task=rewritten_task(pruned_task(event.task, room), text),
+        error=event.error and rewritten_error(pruned_error(event.error, room), text),
+        failure_details=details(event.failure_details),
+        decision=event.decision and rewritten_decision(event.decision, text),
+        previous=event.previous and details(event.previous),
+        first_failure=event.first_failure and details(event.first_failure),
+        phases=rewritten_phases(pruned_phases(event.phases, room), text),
+    )

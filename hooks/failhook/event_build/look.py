@@ -5,44 +5,38 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from failhook.decision import Decision
 from failhook.details import FailureDetails, JsonScalar
 from failhook.error_info import ErrorInfo
-from failhook.event import FailureEvent
 from failhook.event_build.rewrite import sound
+from failhook.phases import PhaseHistory
+from failhook.task import Task
 
-_MOST_TEXTS: Final = 256
+MOST_TEXTS: Final = 256
 
 
-def texts_of(event: FailureEvent) -> list[str] | None:
-    """Return every text of the event but the task's names; None where it has no simple shape.
+def add_task(texts: list[str], task: Task) -> bool:
+    """Add the texts of a task but its names, which stay as they are.
 
-    That is where it has many parts, or a number out of range. A value whose name may tell that it
-    is a secret comes with the name, as ``name=value``.
+    Like all `add_*` it returns False for what has no simple shape: very many parts, or a number
+    that not every reader of JSON takes. A value whose name may tell that it is a secret comes with
+    the name, as ``name=value``.
     """
-    task, decision = event.task, event.decision
-    texts = [event.first_error, event.observer]
-    texts += [
-        text
-        for text in (task.owner, task.log_url, task.executor, task.traceparent)
-        if text is not None
-    ]
-    if task.labels and not _add_values(texts, task.labels.items()):
-        return None
+    if task.owner is not None:
+        texts.append(task.owner)
+    if task.log_url is not None:
+        texts.append(task.log_url)
+    if task.executor is not None:
+        texts.append(task.executor)
+    if task.traceparent is not None:
+        texts.append(task.traceparent)
     if task.policy is not None:
         texts += task.policy.non_retryable_codes
-    for details in (event.failure_details, event.previous, event.first_failure):
-        if details is not None and not _add_details(texts, details):
-            return None
-    if decision is not None:
-        texts += (decision.message, decision.because.text, decision.code or "")
-    for transition in event.phases.transitions:
-        texts += (transition.phase, transition.message)
-    if event.error is not None and not _add_error(texts, event.error):
-        return None
-    return texts if len(texts) <= _MOST_TEXTS else None
+    return not task.labels or _add_values(texts, task.labels.items())
 
 
-def _add_details(texts: list[str], details: FailureDetails) -> bool:
+def add_details(texts: list[str], details: FailureDetails) -> bool:
+    """Add the texts of a verdict."""
     texts += (details.message, details.reason, details.rule)
     texts += [
         text
@@ -59,12 +53,24 @@ def _add_details(texts: list[str], details: FailureDetails) -> bool:
     return not facts or _add_values(texts, [(fact.path, fact.value) for fact in facts])
 
 
-def _add_error(texts: list[str], error: ErrorInfo) -> bool:
+def add_decision(texts: list[str], decision: Decision) -> bool:
+    """Add the texts of a decision."""
+    texts += (decision.message, decision.because.text, decision.code or "")
+    return True
+
+
+def add_phases(texts: list[str], phases: PhaseHistory) -> bool:
+    """Add the texts of a history, which is bounded by itself."""
+    for transition in phases.transitions:
+        texts += (transition.phase, transition.message)
+    return True
+
+
+def add_error(texts: list[str], error: ErrorInfo) -> bool:
+    """Add the texts of an error and of all below it."""
     errors = [error]
     for each in errors:
         texts += (each.type, each.message, each.traceback, *each.notes, *each.mro)
-        if len(texts) > _MOST_TEXTS:
-            return False
         if each.attributes and not _add_values(texts, each.attributes.items()):
             return False
         mark = each.mark
@@ -72,12 +78,14 @@ def _add_error(texts: list[str], error: ErrorInfo) -> bool:
             texts += (mark.message, mark.code or "", mark.kind or "")
             if mark.retry_after is not None and not sound(mark.retry_after):
                 return False
+        if len(texts) > MOST_TEXTS:
+            return False
         errors += [below for below in (each.cause, each.context, *each.exceptions) if below]
     return True
 
 
 def _add_values(texts: list[str], values: Collection[tuple[str, JsonScalar]]) -> bool:
-    if len(values) > _MOST_TEXTS:
+    if len(values) > MOST_TEXTS:
         return False
     for name, value in values:
         if isinstance(value, str):

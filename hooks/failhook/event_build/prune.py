@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import MappingProxyType
-from typing import Final, overload
+from typing import Final
 
 from failhook.details import Fact, FailureDetails, JsonScalar
 from failhook.error_info import ErrorInfo
-from failhook.event import FailureEvent
 from failhook.phases import PhaseHistory
 from failhook.task import Task
 
@@ -39,23 +38,8 @@ class Room:
     policy: bool = True
 
 
-def pruned(event: FailureEvent, room: Room) -> FailureEvent:
-    """Return the event with no more parts than there is room for; the root cause always stays."""
-    transitions = event.phases.transitions
-    if len(transitions) > room.phases:
-        transitions = (transitions[0], *transitions[1 - room.phases :])
-    return replace(
-        event,
-        task=_task(event.task, room),
-        error=None if event.error is None else _error(event.error, room),
-        failure_details=_details(event.failure_details, room),
-        previous=_details(event.previous, room),
-        first_failure=_details(event.first_failure, room),
-        phases=PhaseHistory(transitions),
-    )
-
-
-def _task(task: Task, room: Room) -> Task:
+def pruned_task(task: Task, room: Room) -> Task:
+    """Return the task with no more labels than there is room for."""
     labels = task.labels
     if len(labels) > room.labels:
         gone = len(labels) - room.labels + 1
@@ -67,12 +51,9 @@ def _task(task: Task, room: Room) -> Task:
     return replace(task, labels=labels, policy=task.policy if room.policy else None)
 
 
-@overload
-def _details(details: FailureDetails, room: Room) -> FailureDetails: ...
-@overload
-def _details(details: FailureDetails | None, room: Room) -> FailureDetails | None: ...
-def _details(details: FailureDetails | None, room: Room) -> FailureDetails | None:
-    if details is None or len(details.evidence) <= room.facts:
+def pruned_details(details: FailureDetails, room: Room) -> FailureDetails:
+    """Return the verdict with no more facts than there is room for."""
+    if len(details.evidence) <= room.facts:
         return details
     last = details.evidence[-1]
     gone = len(details.evidence) - room.facts + 1
@@ -82,12 +63,21 @@ def _details(details: FailureDetails | None, room: Room) -> FailureDetails | Non
     return replace(details, evidence=facts)
 
 
-def _error(error: ErrorInfo, room: Room) -> ErrorInfo:
+def pruned_error(error: ErrorInfo, room: Room) -> ErrorInfo:
+    """Return the error with no more below it than there is room for; the root always stays."""
     nodes = list(error.walk())
     keep = {id(node) for node in nodes}
     if len(nodes) > room.errors:
         keep = {id(node) for node in nodes[: room.errors - 1]} | {id(error.root)}
     return _kept(error, keep, room.per_error, error.root)
+
+
+def pruned_phases(phases: PhaseHistory, room: Room) -> PhaseHistory:
+    """Return the history with its first phase and the newest ones."""
+    transitions = phases.transitions
+    if len(transitions) <= room.phases:
+        return phases
+    return PhaseHistory((transitions[0], *transitions[1 - room.phases :]))
 
 
 def _kept(error: ErrorInfo, keep: set[int], most: int, root: ErrorInfo | None) -> ErrorInfo:

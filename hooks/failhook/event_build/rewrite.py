@@ -11,7 +11,6 @@ from typing import Final, Protocol, TypeVar, overload
 from failhook.decision import Because, Decision
 from failhook.details import Fact, FailureDetails, JsonScalar
 from failhook.error_info import ErrorInfo, Mark
-from failhook.event import FailureEvent
 from failhook.phases import PhaseHistory
 from failhook.task import Task
 from failhook.text import clean, cut_redacted
@@ -48,23 +47,8 @@ def sound(number: float) -> bool:
     return -BIGGEST < number < BIGGEST and (isinstance(number, int) or math.isfinite(number))
 
 
-def rewritten(event: FailureEvent, text: TextRewriter) -> FailureEvent:
-    """Return the event with each text rewritten; names and ids of the task stay as they are."""
-    return replace(
-        event,
-        task=_task(event.task, text),
-        error=None if event.error is None else _error(event.error, text),
-        failure_details=_details(event.failure_details, text),
-        decision=None if event.decision is None else _decision(event.decision, text),
-        previous=_details(event.previous, text),
-        first_failure=_details(event.first_failure, text),
-        first_error=text(event.first_error, LINE),
-        phases=_phases(event.phases, text),
-        observer=text(event.observer, TOKEN),
-    )
-
-
-def _task(task: Task, text: TextRewriter) -> Task:
+def rewritten_task(task: Task, text: TextRewriter) -> Task:
+    """Rewrite the texts of a task; its names, by which it is found, stay."""
     labels = {_identifier(name): text(value, LINE, name) for name, value in task.labels.items()}
     return replace(
         task,
@@ -76,7 +60,8 @@ def _task(task: Task, text: TextRewriter) -> Task:
     )
 
 
-def _error(error: ErrorInfo, text: TextRewriter) -> ErrorInfo:
+def rewritten_error(error: ErrorInfo, text: TextRewriter) -> ErrorInfo:
+    """Rewrite the texts of an error and of all below it."""
     return replace(
         error,
         type=_identifier(error.type),
@@ -85,9 +70,9 @@ def _error(error: ErrorInfo, text: TextRewriter) -> ErrorInfo:
         mro=tuple(map(_identifier, error.mro)),
         notes=tuple(text(note, SENTENCE) for note in error.notes),
         attributes=_attributes(error.attributes, text),
-        cause=None if error.cause is None else _error(error.cause, text),
-        context=None if error.context is None else _error(error.context, text),
-        exceptions=tuple(_error(member, text) for member in error.exceptions),
+        cause=None if error.cause is None else rewritten_error(error.cause, text),
+        context=None if error.context is None else rewritten_error(error.context, text),
+        exceptions=tuple(rewritten_error(member, text) for member in error.exceptions),
         mark=None if error.mark is None else _mark(error.mark, text),
     )
 
@@ -110,13 +95,8 @@ def _mark(mark: Mark, text: TextRewriter) -> Mark:
     )
 
 
-@overload
-def _details(details: FailureDetails, text: TextRewriter) -> FailureDetails: ...
-@overload
-def _details(details: FailureDetails | None, text: TextRewriter) -> FailureDetails | None: ...
-def _details(details: FailureDetails | None, text: TextRewriter) -> FailureDetails | None:
-    if details is None:
-        return None
+def rewritten_details(details: FailureDetails, text: TextRewriter) -> FailureDetails:
+    """Rewrite the texts of a verdict, and drop numbers that are not sound."""
     return replace(
         details,
         reason=text(details.reason, TOKEN),
@@ -138,7 +118,8 @@ def _details(details: FailureDetails | None, text: TextRewriter) -> FailureDetai
     )
 
 
-def _decision(decision: Decision, text: TextRewriter) -> Decision:
+def rewritten_decision(decision: Decision, text: TextRewriter) -> Decision:
+    """Rewrite the texts of a decision."""
     return replace(
         decision,
         message=text(decision.message, SENTENCE),
@@ -147,7 +128,8 @@ def _decision(decision: Decision, text: TextRewriter) -> Decision:
     )
 
 
-def _phases(phases: PhaseHistory, text: TextRewriter) -> PhaseHistory:
+def rewritten_phases(phases: PhaseHistory, text: TextRewriter) -> PhaseHistory:
+    """Rewrite the texts of a history."""
     return PhaseHistory(
         tuple(
             replace(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, Protocol
 
 from failhook.errors import ConfigError
 from failhook.redact.pattern import Pattern
@@ -20,8 +20,18 @@ LONGEST_TOKEN: Final = 4_096
 _CUT_SIGN: Final = "[... "
 _TOKEN: Final = re.compile(rf"\S{{0,{LONGEST_TOKEN}}}")
 _REMEMBERED: Final = 1_024
-_SHORT: Final = 256
+_SHORT: Final = 1_024
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+
+
+class _Finder(Protocol):
+    """What finds secrets; `Pattern` says what its parts mean."""
+
+    @property
+    def signs(self) -> tuple[str, ...]: ...
+    @property
+    def folded(self) -> bool: ...
+    def spans(self, text: str) -> Iterator[tuple[int, int]]: ...
 
 
 class Redactor:
@@ -39,19 +49,22 @@ class Redactor:
     def __init__(
         self, patterns: Iterable[Pattern] = DEFAULT, extra: Sequence[str | Pattern] = ()
     ) -> None:
-        found = (*patterns, *map(_compiled, extra))
-        self._always = tuple(pattern for pattern in found if not pattern.signs)
-        self._by_sign = tuple(
-            (sign, tuple(pattern for pattern in found if sign in pattern.signs))
-            for sign in dict.fromkeys([_CUT_SIGN, *(s for pattern in found for s in pattern.signs)])
-        )
-        self._plain: dict[str, None] = {}
+        found: list[_Finder] = [_TokensAtCuts(), *patterns, *map(_compiled, extra)]
+        self._always = [finder for finder in found if not finder.signs]
+        self._by_sign = [
+            (sign, [finder for finder in found if sign in finder.signs])
+            for sign in dict.fromkeys(sign for finder in found for sign in finder.signs)
+        ]
+        self._plain: set[str] = set()
+        self._signless: set[str] = set()
 
     def redact(self, text: str) -> str:
         """Return the text with ``***`` in the place of each secret; names of secrets stay.
 
         Where hiding fails the text is withheld as a whole, and `WITHHELD` stands for it.
         """
+        if text in self._plain:
+            return text
         try:
             return self._redacted(text)
         except Exception:  # noqa: BLE001 - a pattern of the user's; the event goes out without the text
@@ -62,32 +75,50 @@ class Redactor:
         probe = f"{name}=0"
         return self.redact(value) if self.redact(probe) == probe else HIDDEN
 
-    def plain(self, text: str) -> bool:
-        """Return whether the text is short, valid and without secrets; it remembers some."""
-        if text in self._plain:
+    def plain(self, texts: Collection[str]) -> bool:
+        """Return whether all texts are valid and hold no secrets; it remembers some that are."""
+        if self._plain.issuperset(texts):
             return True
-        if len(text) > _SHORT or clean(text) is not text or self.redact(text) is not text:
-            return False
-        if len(self._plain) >= _REMEMBERED:
-            self._plain.clear()
-        self._plain[text] = None
+        for text in texts:
+            if text not in self._plain:
+                if clean(text) is not text or self.redact(text) is not text:
+                    return False
+                _remember(self._plain, text)
         return True
 
     def _redacted(self, text: str) -> str:
-        folded = text.lower()
-        hits = [patterns for sign, patterns in self._by_sign if sign in folded]
-        if not hits and not self._always:
+        finders = self._suspects(text)
+        if not finders:
             return text
+        folded = text.lower()
         if len(folded) != len(text):  # a letter that grows would move all that follow it
             folded = text.translate(_ASCII_LOWER)
         spans: list[tuple[int, int]] = []
-        for pattern in dict.fromkeys(chain(self._always, *hits)):
-            spans.extend(pattern.spans(folded if pattern.folded else text))
-        marks: list[tuple[int, int]] = []
-        if _CUT_SIGN in text:
-            marks = [mark.span() for mark in CUT_MARK.finditer(text)]
-            spans.extend(_touching(text, marks))
-        return _without(text, spans, marks) if spans else text
+        for finder in finders:
+            spans.extend(finder.spans(folded if finder.folded else text))
+        return _without(text, spans) if spans else text
+
+    def _suspects(self, text: str) -> Collection[_Finder]:
+        """Return what may find something: whose sign occurs, or that has none.
+
+        Lines without any sign are remembered: a traceback has few that were not seen before.
+        """
+        signless = self._signless
+        unknown = [line for line in text.split("\n") if line not in signless]
+        folded = "\n".join(unknown).lower()
+        hits = [(sign, finders) for sign, finders in self._by_sign if sign in folded]
+        for line in unknown:
+            small = line.lower() if hits else ""
+            if not any(sign in small for sign, _ in hits):
+                _remember(signless, line)
+        return dict.fromkeys(chain(self._always, *[finders for _, finders in hits]))
+
+
+def _remember(memory: set[str], text: str) -> None:
+    if len(text) <= _SHORT:
+        if len(memory) >= _REMEMBERED:
+            memory.clear()
+        memory.add(text)
 
 
 def _compiled(extra: str | Pattern) -> Pattern:
@@ -100,22 +131,29 @@ def _compiled(extra: str | Pattern) -> Pattern:
         raise ConfigError(msg) from None
 
 
-def _touching(text: str, marks: Sequence[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    """Yield the tokens on either side of each coarse cut: either may be the rest of a secret."""
-    done = 0
-    for start, end in marks:
-        before = text[max(done, start - LONGEST_TOKEN) : start]
-        words = before.split()
-        if words and not before[-1].isspace():
-            yield start - len(words[-1]), start
-        after = _TOKEN.match(text, end)
-        if after is not None:
-            done = after.end()
-            yield end, done
+class _TokensAtCuts:
+    """Finds the tokens on either side of a coarse cut: either may be the rest of a secret."""
+
+    signs = (_CUT_SIGN,)
+    folded = False
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        done = 0
+        for mark in CUT_MARK.finditer(text):
+            start, end = mark.span()
+            before = text[max(done, start - LONGEST_TOKEN) : start]
+            words = before.split()
+            if words and not before[-1].isspace():
+                yield start - len(words[-1]), start
+            after = _TOKEN.match(text, end)
+            if after is not None:
+                done = after.end()
+                yield end, done
 
 
-def _without(text: str, spans: list[tuple[int, int]], marks: Sequence[tuple[int, int]]) -> str:
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
     """Return the text with one marker for each run of spans; the marks of cuts stay."""
+    marks = [mark.span() for mark in CUT_MARK.finditer(text)] if _CUT_SIGN in text else []
     pieces: list[str] = []
     position = 0
     for start, end in _minus(_merged(spans), marks):

@@ -79,6 +79,17 @@ _NO_PROSE: Final = rf"(?! (?: {'|'.join(_PROSE.split())} ) {_ENDS} )"
 """What follows a name and a colon where no secret does."""
 
 
+def _named(name: str, regex: str, behind: str = "") -> Pattern:
+    return Pattern(
+        name,
+        re.compile(regex, re.VERBOSE),
+        ("pass", "pwd", "secret", "token", "key", "credential", "jwt", "auth"),
+        folded=True,
+        at_signs=True,
+        behind=re.compile(rf"(?: {behind} ) \Z", re.VERBOSE) if behind else None,
+    )
+
+
 def _folded(name: str, regex: str, *signs: str) -> Pattern:
     return Pattern(name, re.compile(regex, re.VERBOSE), signs, folded=True)
 
@@ -93,8 +104,6 @@ _PEM_BODY: Final = r"""
     (?: (?: (?: \s | \\{1,3}[nr] )*+ [A-Za-z0-9+/=]{1,19}+ ){0,3} (?: \s | \\{1,3}[nr] )*+
         -----END\ [A-Z0-9\ ]{0,40} )?
 """
-
-_NAME_SIGNS: Final = ("pass", "pwd", "secret", "token", "key", "credential", "jwt", "auth")
 
 DEFAULT: Final = (
     _shape(
@@ -135,7 +144,7 @@ DEFAULT: Final = (
             ( [\w.-]{{1,60}}=[^\r\n"']*+ )""",
         "cookie",
     ),
-    _folded(
+    _named(
         "named secret",
         rf"""(?: {_STRONG} \d{{0,3}} {_QUOTE}? \]? {_SPACE} (?: => | :=? | ==? ) {_SPACE}
                | {_WEAK} \d{{0,3}} (?: {_QUOTE} \]? {_SPACE} (?: => | :=? | ==? )
@@ -144,19 +153,13 @@ DEFAULT: Final = (
            | {_WEAK} : {_SPACE}
              (?: (?={_QUOTE}[^\s"']{{8}}) {_QUOTED}
                | (?=[a-z._~+/=-]{{0,40}}\d) ( [a-z0-9._~+/=-]{{12,}}+ ) )""",
-        *_NAME_SIGNS,
     ),
-    _folded(
-        "named secret in a pair or a tag",
-        rf"""(?: \( \s? b?["'] | ["']--? | <(?=[a-z]) ) [\w.:-]{{0,40}}? (?: {_STRONG} | {_WEAK} )
-            (?: ["'] \s{{0,2}} , \s{{0,2}} {_QUOTED} | > ( [^<>\s]++ ) (?=<) )""",
-        *_NAME_SIGNS,
-    ),
-    _folded(
-        "secret option",
-        rf"""--(?<![\w-]--) [\w-]{{0,40}}? (?: {_STRONG} | {_WEAK} ) [\ \t]{{1,4}}
-            (?: {_QUOTED} | (?!-) {_NO_PROSE} {_BARE} )""",
-        "--",
+    _named(
+        "named secret in a pair, a tag or an option",
+        rf"""(?: {_STRONG} | {_WEAK} )
+            (?: ["'] \s{{0,2}} , \s{{0,2}} {_QUOTED} | > ( [^<>\s]++ ) (?=<)
+              | [\ \t]{{1,4}} (?: {_QUOTED} | (?!-) {_NO_PROSE} {_BARE} ) )""",
+        behind=r"""(?: \( \s? b?["'] | ["']--? | < | (?<![\w-])-- ) [\w.:-]{0,40}""",
     ),
     _folded(
         "user option",
@@ -190,14 +193,23 @@ DEFAULT: Final = (
     _shape("Google access token", r"ya29\.[\w.-]{20,}+", "ya29."),
     _shape("Google client secret", r"GOCSPX-[\w-]{20,}+", "gocspx-"),
     _shape("Azure client secret", r"8Q~[\w.~-]{30,}+", "8q~"),
-    _shape("GitHub token", r"g (?: h[opsur]_\w{20,}+ | ithub_pat_\w{20,}+ )", "gh", "github_pat_"),
+    _shape(
+        "GitHub token",
+        r"g (?: h[opsur]_\w{20,}+ | ithub_pat_\w{20,}+ )",
+        "ghp_",
+        "gho_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "github_pat_",
+    ),
     _shape("GitLab token", r"glpat-[\w-]{20,}+", "glpat-"),
     _shape("Slack token", r"x (?: ox[a-z]-[\w-]{10,}+ | app-[\w-]{10,}+ )", "xox", "xapp-"),
     _shape(
         "webhook",
         r"""(?: hooks\.slack\.com/(?:services|workflows|triggers)/
               | discord(?:app)?\.com/api/webhooks/ | webhook\.office\.com/ ) ( [^\s"'<>]++ )""",
-        "hook",
+        *("hooks.slack.com", "/api/webhooks/", "webhook.office.com"),
     ),
     _shape("OpenAI or Anthropic key", r"sk-(?<!\wsk-)[\w-]{20,}+", "sk-"),
     _shape("Stripe key", r"k_(?<=[rs]k_)(?:live|test)_\w{10,}+", "k_live", "k_test"),
