@@ -69,7 +69,7 @@ class TaskError(Exception):
     Args:
         message: for people.
         code: a typed error code, such as ``BadTaskSpecification``.
-        kind: one of ``infra``, ``application``, ``timeout``, ``manual``; None leaves it to the rules.
+        kind: ``infra``, ``application``, ``timeout`` or ``manual``; None leaves it to the rules.
         deterministic: True when a retry cannot help, False when it may, None when not known.
         retry_after: seconds to wait before the next attempt.
     """

@@ -73,7 +73,7 @@ class PhaseHistory:
     transitions: tuple[PhaseTransition, ...] = ()
 
     def then(self, phase: str, occurred_at: datetime, message: str = "") -> PhaseHistory:
-        """Return the history with one phase more; an empty phase or the last one again adds none."""
+        """Return the history with one phase more; an empty one or the last one again adds none."""
         if not phase or (self.transitions and self.transitions[-1].phase == phase):
             return self
         transitions = (*self.transitions, PhaseTransition(str(phase), occurred_at, message))
