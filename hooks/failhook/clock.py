@@ -29,10 +29,25 @@ class SystemClock:
         return time.monotonic()
 
 
+def as_utc(moment: datetime) -> datetime:
+    """Return the same moment in UTC; one without an offset is taken as UTC.
+
+    Raises:
+        ValueError: in UTC it is before the year 1 or after the year 9999.
+    """
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        msg = f"{moment} is outside the years 1 to 9999 in UTC"
+        raise ValueError(msg) from None
+
+
 def to_rfc3339(moment: datetime) -> str:
     """Write a time as RFC 3339 in UTC with microseconds, ending in ``Z``."""
     if moment.tzinfo is not UTC:
-        moment = moment.astimezone(UTC)
+        moment = as_utc(moment)
     return moment.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
@@ -40,7 +55,6 @@ def from_rfc3339(text: str) -> datetime:
     """Read an RFC 3339 time; one without an offset is taken as UTC.
 
     Raises:
-        ValueError: the text is not a time.
+        ValueError: the text is not a time, or in UTC it is outside the years 1 to 9999.
     """
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return as_utc(datetime.fromisoformat(text))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from failhook.details import JsonScalar
+from failhook.details import JsonScalar, is_list, is_object
 
 MAX_DEPTH: Final = 64
 """How deep a chain of causes is kept. A mark is found deeper still, while it is captured."""
@@ -37,12 +37,17 @@ class Mark:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Mark:
+        """Read what `to_dict` wrote, or a record like it; what has the wrong type is left out."""
+        code, kind = document.get("code"), document.get("kind")
+        deterministic, retry_after = document.get("deterministic"), document.get("retry_after")
         return cls(
-            message=str(document.get("message", "")),
-            code=document.get("code"),
-            kind=document.get("kind"),
-            deterministic=document.get("deterministic"),
-            retry_after=document.get("retry_after"),
+            message=_text(document.get("message")),
+            code=code if isinstance(code, str) else None,
+            kind=kind if isinstance(kind, str) else None,
+            deterministic=deterministic if isinstance(deterministic, bool) else None,
+            retry_after=retry_after
+            if isinstance(retry_after, int | float) and not isinstance(retry_after, bool)
+            else None,
         )
 
 
@@ -53,7 +58,8 @@ class ErrorInfo:
     Attributes:
         type: qualified type name, such as ``builtins.ValueError``; ``builtins.str`` for plain text.
         message: its text.
-        traceback: the formatted traceback, the chain included; only the outermost error has one.
+        traceback: the formatted traceback, the chain included, as ``python -X no_debug_ranges``
+            prints it; only the outermost error has one.
         mro: qualified names of its class and their bases, outermost first; empty when not known.
         notes: what ``add_note`` added.
         attributes: what the exception knows about itself (``errno``, ``returncode``,
@@ -92,12 +98,15 @@ class ErrorInfo:
 
     def walk(self) -> Iterator[ErrorInfo]:
         """Yield this error and all below it: causes, contexts, members; the outermost first."""
-        queue = [self]
+        queue: list[ErrorInfo] = [self]
         for error in queue:
             yield error
             queue.extend(
                 below for below in (error.cause, error.context, *error.exceptions) if below
             )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self).from_dict, (self.to_dict(),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape; empty fields are left out, the live object always."""
@@ -127,7 +136,7 @@ class ErrorInfo:
 
         def nested(name: str) -> ErrorInfo | None:
             value = document.get(name)
-            if below and isinstance(value, Mapping):
+            if below and is_object(value):
                 return cls.from_dict(value, _depth=_depth + 1)
             return None
 
@@ -140,15 +149,15 @@ class ErrorInfo:
             traceback=_text(document.get("traceback")),
             mro=_texts(document.get("mro")),
             notes=_texts(document.get("notes")),
-            attributes=_scalars(attributes) if isinstance(attributes, Mapping) else NO_ATTRIBUTES,
+            attributes=_scalars(attributes) if is_object(attributes) else NO_ATTRIBUTES,
             cause=nested("cause"),
             context=nested("context"),
             exceptions=tuple(
                 cls.from_dict(member, _depth=_depth + 1)
-                for member in (members if below and isinstance(members, list) else ())
-                if isinstance(member, Mapping)
+                for member in (members if below and is_list(members) else ())
+                if is_object(member)
             ),
-            mark=Mark.from_dict(mark) if isinstance(mark, Mapping) else None,
+            mark=Mark.from_dict(mark) if is_object(mark) else None,
         )
 
 
@@ -159,7 +168,7 @@ def _text(value: object) -> str:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(_text(item) for item in value) if isinstance(value, list | tuple) else ()
+    return tuple(_text(item) for item in value) if is_list(value) else ()
 
 
 def _scalars(value: Mapping[Any, Any]) -> Mapping[str, JsonScalar]:

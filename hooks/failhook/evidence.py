@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
 from failhook.capture import capture
-from failhook.details import Confidence, Kind, Started
+from failhook.details import Confidence, Kind, Started, is_object
 from failhook.error_info import ErrorInfo
 from failhook.errors import EvidenceError
 
@@ -208,10 +209,7 @@ class Evidence:
             EvidenceError: the document is not a mapping.
         """
         facts = dict(_document(document, f"a record of {system}"))
-        error = facts.pop("exception", None)
-        return cls(
-            system, facts, context, capture(error) if isinstance(error, Mapping | str) else None
-        )
+        return cls(system, facts, context, _recorded(facts.pop("exception", None)))
 
     @classmethod
     def verdict(
@@ -234,26 +232,20 @@ class Evidence:
             more: further fields of `FailureDetails`, such as ``message`` or ``deterministic``.
 
         Raises:
-            EvidenceError: the kind is not one of the closed set.
+            EvidenceError: the kind, the confidence or `started` is not one of its closed set.
         """
-        stated = _stated(failure_details) | {
-            name: value
-            for name, value in {"kind": kind or source, "reason": reason, **more}.items()
-            if value is not None
-        }
-        name = {"user": "application", None: "unknown"}.get(stated.get("kind"), stated.get("kind"))
-        try:
-            stated["kind"] = Kind(name).value
-            if "confidence" in stated:
-                stated["confidence"] = Confidence(stated["confidence"]).value
-        except ValueError as error:
-            msg = f"a verdict's kind is one of {', '.join(Kind)}, or user: {error}"
-            raise EvidenceError(msg) from None
+        given = {"kind": kind or source, "reason": reason, **more}
+        stated = _stated(failure_details)
+        stated |= {name: _plain(value) for name, value in given.items() if value is not None}
+        named = str(stated.get("kind", Kind.UNKNOWN))
+        stated["kind"] = _one_of(Kind, "kind", Kind.APPLICATION if named == "user" else named)
+        if "confidence" in stated:
+            stated["confidence"] = _one_of(Confidence, "confidence", stated["confidence"])
         started = stated.pop("started", None)
         return cls(
             "process",
             {"verdict": stated},
-            started=None if started is None else Started(started),
+            started=None if started is None else Started(_one_of(Started, "started", started)),
         )
 
     def also(self, other: Evidence) -> Evidence:
@@ -275,6 +267,9 @@ class Evidence:
             node=self.node if node is None else node,
         )
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self).from_dict, (self.to_dict(),)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the evidence document: ``system``, ``evidence``, ``context``."""
         facts = dict(self.facts)
@@ -295,23 +290,20 @@ class Evidence:
             EvidenceError: it has no ``evidence`` object.
         """
         facts = document.get("evidence")
-        if not isinstance(facts, Mapping):
+        if not is_object(facts):
             msg = f"evidence is {type(facts).__name__}; it must be an object"
             raise EvidenceError(msg)
-        system = document.get("system")
-        context = document.get("context")
-        context = dict(context) if isinstance(context, Mapping) else {}
-        started = context.pop("started", None)
-        node = context.pop("node", None)
-        error = facts.get("exception")
-        readable = isinstance(error, Mapping | str)
+        system, given = document.get("system"), document.get("context")
+        context = dict(given) if is_object(given) else {}
+        started, node = context.pop("started", None), context.pop("node", None)
+        error = _recorded(facts.get("exception"))
+        if error is not None:
+            facts = {name: value for name, value in facts.items() if name != "exception"}
         return cls(
             system=system if isinstance(system, str) and system else "process",
-            facts={name: value for name, value in facts.items() if name != "exception"}
-            if readable
-            else facts,
+            facts=facts,
             context=context,
-            error=capture(error) if readable else None,
+            error=error,
             started=Started(started) if isinstance(started, str) and started in _STARTED else None,
             node=node if isinstance(node, str) else None,
         )
@@ -320,15 +312,33 @@ class Evidence:
 _STARTED: Final = frozenset(Started)
 
 
+def _recorded(error: object) -> ErrorInfo | None:
+    return capture(error) if is_object(error) or isinstance(error, str) else None
+
+
 def _document(source: object, what: str) -> Mapping[str, Any]:
-    if isinstance(source, Mapping):
+    if is_object(source):
         return source
     convert = getattr(source, "to_dict", None)
-    document = convert() if callable(convert) else None
-    if not isinstance(document, Mapping):
+    document: object = convert() if callable(convert) else None
+    if not is_object(document):
         msg = f"{what} must be a mapping or have to_dict(), not {type(source).__name__}"
         raise EvidenceError(msg)
     return document
+
+
+def _plain(value: object) -> object:
+    """Return what an enum's member stands for; anything else stays."""
+    return value.value if isinstance(value, Enum) else value
+
+
+def _one_of(closed: type[StrEnum], what: str, value: object) -> str:
+    try:
+        return closed(str(value)).value
+    except ValueError:
+        allowed = ", ".join(closed)
+        msg = f"a verdict's {what} is {value!r}; it is one of {allowed}"
+        raise EvidenceError(msg) from None
 
 
 def _stated(details: object) -> dict[str, Any]:
@@ -338,11 +348,9 @@ def _stated(details: object) -> dict[str, Any]:
 
     def field_of(*names: str) -> Any:
         for name in names:
-            value = (
-                details.get(name) if isinstance(details, Mapping) else getattr(details, name, None)
-            )
+            value = details.get(name) if is_object(details) else getattr(details, name, None)
             if value is not None:
-                return getattr(value, "value", value)
+                return _plain(value)
         return None
 
     found = {

@@ -25,7 +25,13 @@ class Phase(StrEnum):
     PERMANENT_FAILURE = "PermanentFailure"
 
 
-_PROGRESSING: Final = {Phase.QUEUED, Phase.INITIALIZING, Phase.EXECUTING, Phase.RETRYABLE_FAILURE}
+_CONDITIONS: Final[Mapping[str, frozenset[str]]] = {
+    "Progressing": frozenset(
+        {Phase.QUEUED, Phase.INITIALIZING, Phase.EXECUTING, Phase.RETRYABLE_FAILURE}
+    ),
+    "Succeeded": frozenset({Phase.COMPLETED}),
+    "Failed": frozenset({Phase.PERMANENT_FAILURE}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +89,27 @@ class PhaseHistory:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Return ``Progressing``, ``Succeeded`` and ``Failed`` as the last phase has them."""
+        """Return ``Progressing``, ``Succeeded`` and ``Failed`` as the last phase has them.
+
+        As in Kubernetes, a condition's time is that of the last change of its status.
+        """
         if not self.transitions:
             return ()
         last = self.transitions[-1]
-        truths = {
-            "Progressing": last.phase in _PROGRESSING,
-            "Succeeded": last.phase == Phase.COMPLETED,
-            "Failed": last.phase == Phase.PERMANENT_FAILURE,
-        }
         return tuple(
-            Condition(name, str(true), last.phase, last.occurred_at, last.message)
-            for name, true in truths.items()
+            Condition(name, str(last.phase in true), last.phase, self._since(true), last.message)
+            for name, true in _CONDITIONS.items()
         )
+
+    def _since(self, true: frozenset[str]) -> datetime:
+        """Return when the phases entered or left this set for the last time."""
+        *before, last = self.transitions
+        since = last.occurred_at
+        for transition in reversed(before):
+            if (transition.phase in true) is not (last.phase in true):
+                break
+            since = transition.occurred_at
+        return since
 
     def to_list(self) -> list[dict[str, Any]]:
         return [transition.to_dict() for transition in self.transitions]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
 
-from failhook.details import Confidence
+from failhook.details import Confidence, is_list, is_object
 from failhook.errors import ConfigError
 
 NON_RETRYABLE_CODES: Final = ("BadTaskSpecification", "MetadataTooLarge")
@@ -53,7 +53,7 @@ class Backoff:
         try:
             full = min(self.maximum, self.initial * self.factor ** max(0, retry - 1))
         except OverflowError:
-            full = self.maximum
+            full = self.maximum if self.initial else 0.0
         return full * random if self.jitter else full
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,8 +99,15 @@ class Policy:
         if self.when_refunds_end not in ("charge", "fail"):
             msg = f"policy.when_refunds_end is {self.when_refunds_end!r}; it is 'charge' or 'fail'"
             raise ConfigError(msg)
+        for name in _BACKOFFS:
+            if not isinstance(getattr(self, name), Backoff):
+                msg = f"policy.{name} is {getattr(self, name)!r}; it must be a Backoff"
+                raise ConfigError(msg)
         if self.total_deadline is not None:
             _at_least("total_deadline", self.total_deadline, 0)
+        if type(self.refund_confidence) is not Confidence:
+            object.__setattr__(self, "refund_confidence", _confidence(self.refund_confidence))
+        object.__setattr__(self, "non_retryable_codes", _codes(self.non_retryable_codes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape, which is also the TOML shape of ``[policy]``."""
@@ -127,10 +134,6 @@ class Policy:
         for name in _BACKOFFS:
             if name in values:
                 values[name] = _backoff(name, values[name])
-        if "refund_confidence" in values:
-            values["refund_confidence"] = _confidence(values["refund_confidence"])
-        if "non_retryable_codes" in values:
-            values["non_retryable_codes"] = _codes(values["non_retryable_codes"])
         return cls(**values)
 
 
@@ -138,7 +141,7 @@ _BACKOFFS: Final = ("backoff", "infra_backoff", "system_backoff")
 
 
 def _backoff(name: str, value: object) -> Backoff:
-    if not isinstance(value, Mapping):
+    if not is_object(value):
         msg = f"policy.{name} is {value!r}; it must be a table such as {{ initial = 10 }}"
         raise ConfigError(msg)
     known = ("initial", "factor", "maximum", "jitter")
@@ -151,7 +154,7 @@ def _backoff(name: str, value: object) -> Backoff:
 
 def _confidence(value: object) -> Confidence:
     try:
-        return Confidence(value)
+        return Confidence(str(value))
     except ValueError:
         allowed = ", ".join(level.value for level in Confidence)
         msg = f"policy.refund_confidence is {value!r}; it is one of {allowed}"
@@ -159,7 +162,7 @@ def _confidence(value: object) -> Confidence:
 
 
 def _codes(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(code, str) for code in value):
+    if not is_list(value) or not all(isinstance(code, str) for code in value):
         msg = f"policy.non_retryable_codes is {value!r}; it must be a list of strings"
         raise ConfigError(msg)
     return tuple(value)

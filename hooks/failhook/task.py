@@ -9,11 +9,15 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 
-from failhook.clock import from_rfc3339, to_rfc3339
+from failhook.clock import as_utc, from_rfc3339, to_rfc3339
 from failhook.errors import ConfigError
 from failhook.policy import Policy
 from failhook.text import clean
 
+MAX_NAME: Final = 1_024
+"""Characters that each of a task's four names may have."""
+
+_MOST: Final = 2**31
 _NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -36,7 +40,8 @@ class Task:
         attempt: counts from 1; the ledger's number, not a host's own.
         owner: who is to be told.
         labels: for routing; names and values are strings.
-        logical_time: the time the run stands for (Airflow's logical date), aware.
+        logical_time: the time the run stands for (Airflow's logical date); kept in UTC, and one
+            without an offset is taken as UTC.
         traceparent: the W3C trace context that the attempt belongs to.
         log_url: where its log can be read.
         executor: what runs it.
@@ -75,11 +80,17 @@ class Task:
                 raise ConfigError(msg)
             if (cleaned := clean(value)) is not value:
                 object.__setattr__(self, name, cleaned)
-        for name in ("generation", "attempt"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                msg = f"Task.{name} is {value!r}; it counts from 1"
+            if len(cleaned) > MAX_NAME:
+                msg = f"Task.{name} has {len(cleaned)} characters; at most {MAX_NAME} are allowed"
                 raise ConfigError(msg)
+        for name, least in (("generation", 1), ("attempt", 1), ("map_index", -1)):
+            value = getattr(self, name)
+            whole = isinstance(value, int) and least <= value <= _MOST
+            if not whole and (name != "map_index" or value is not None):
+                msg = f"Task.{name} is {value!r}; it must be a whole number, {least} or more"
+                raise ConfigError(msg)
+        if self.logical_time is not None:
+            object.__setattr__(self, "logical_time", as_utc(self.logical_time))
         if type(self.labels) is not MappingProxyType:
             labels = {str(name): str(value) for name, value in self.labels.items()}
             object.__setattr__(self, "labels", MappingProxyType(labels))
@@ -101,6 +112,9 @@ class Task:
     def cleared(self) -> Task:
         """Return the same task in a new generation: attempt 1, fresh budgets."""
         return replace(self, generation=self.generation + 1, attempt=1)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self).from_dict, (self.to_dict(),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape; what is not set is left out."""
@@ -132,11 +146,12 @@ class Task:
         Raises:
             KeyError, ConfigError, ValueError: a required field is missing or a value not allowed.
         """
-        values = {
+        values = {name: document[name] for name in ("namespace", "workflow", "name", "run_id")}
+        values |= {
             name: document[name]
             for name in (
-                *("namespace", "workflow", "name", "run_id", "map_index", "generation", "attempt"),
-                *("owner", "labels", "traceparent", "log_url", "executor", "idempotent"),
+                *("map_index", "generation", "attempt", "owner", "labels"),
+                *("traceparent", "log_url", "executor", "idempotent"),
             )
             if document.get(name) is not None
         }
