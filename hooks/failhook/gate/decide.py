@@ -58,8 +58,9 @@ def decide(
         actor = f" by {details.actor}" if details.actor else ""
         why = f"it was ended on purpose{actor}"
         return _stop(case, Action.FAIL, "gate.manual", why, details.reason)
-    if (why := _permanent(details, policy)) is not None:
-        return _stop(case, Action.FAIL, "gate.deterministic", why, details.code or details.reason)
+    if (permanent := _permanent(details, policy)) is not None:
+        code = details.code or details.reason
+        return _stop(case, Action.FAIL, "gate.deterministic", permanent, code)
     if not (idempotent or details.ended_by_itself or details.started is Started.NO):
         why = "it is not idempotent and may have done its work; somebody must say what to do"
         return _stop(case, Action.HOLD, "gate.hold", why, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from failhook.errors import ConfigError
 from failhook.matchers import Matcher, all_match, parse_matchers
@@ -26,13 +26,13 @@ class Override:
         Raises:
             ConfigError: there is no ``match`` list, or a setting is not one of a policy.
         """
-        match = document.get("match")
+        match = cast("object", document.get("match"))
         if not isinstance(match, list) or not match:
             msg = 'an override needs match = ["name = value", ...]'
             raise ConfigError(msg)
         settings = {name: value for name, value in document.items() if name != "match"}
         Policy.from_dict(settings)
-        return cls(parse_matchers(map(str, match)), settings)
+        return cls(parse_matchers(map(str, cast("list[object]", match))), settings)
 
 
 @dataclass(frozen=True, slots=True)

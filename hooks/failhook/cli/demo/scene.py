@@ -142,6 +142,7 @@ def play() -> Shown:
 def _submit(executor: LocalExecutor, scene: Scene) -> TaskFuture[Any]:
     task = Task("demo", scene.name, policy=scene.policy)
     options: dict[str, Any] = dict(scene.options or {})
+    future: TaskFuture[Any]
     if callable(scene.work):
         future = executor.submit(task, scene.work, *scene.arguments, **options)
     else:
