@@ -100,10 +100,10 @@ def _attributes(plugin: object) -> Iterator[tuple[str, dict[str, Any] | None]]:
 
 def _options(static: object) -> dict[str, Any] | None:
     """Read what the marker left on a function, below or above @staticmethod and @classmethod."""
-    inner: object = None
+    holders: list[object] = [static]
     if isinstance(static, staticmethod | classmethod | MethodType):
-        inner = cast("Any", static).__func__
-    for holder in (static, inner):
+        holders.append(cast("Any", static).__func__)
+    for holder in holders:
         options: Any = inspect.getattr_static(holder, _MARK, None)
         if isinstance(options, dict):
             return cast("dict[str, Any]", options)
