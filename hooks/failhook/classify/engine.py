@@ -8,7 +8,7 @@ from typing import Final
 
 from failhook.classify.explanation import Considered, Explanation
 from failhook.classify.facts import Derived, Facts, Value
-from failhook.classify.index import Index
+from failhook.classify.index import Entry, Index
 from failhook.classify.rule import Rule, Tier
 from failhook.classify.source import Source
 from failhook.classify.sources import SOURCES
@@ -86,16 +86,27 @@ class Classifier:
                 stated = self._ask(task, evidence)
                 if stated is not None:
                     return stated
-            found = self._built_in.first(facts, self._report)
-            if found is not None and found.rule.fallback and facts.views is not None:
-                for view in facts.views():
-                    deeper = self._built_in.first(view, self._report)
-                    if deeper is not None and deeper.decides_for_a_cause:
-                        found, facts = deeper, view
-                        break
+            found, facts = self._decide(facts)
         if found is None:
             return FailureDetails(kind=Kind.UNKNOWN, reason="Unknown", rule=_UNKNOWN)
         return found.verdict(facts, evidence, task)
+
+    def _decide(self, facts: Facts) -> tuple[Entry | None, Facts]:
+        """Return the built-in rule that decides, and the view of the facts that it decided on."""
+        found = self._built_in.first(facts, self._report)
+        if found is None:
+            return None, facts
+        if found.rule.fallback and facts.views is not None:
+            for view in facts.views():
+                deeper = self._built_in.first(view, self._report)
+                if deeper is not None and deeper.decides_for_a_cause:
+                    return deeper, view
+        if facts.last_resort is not None and found.gives_way_to_logs:
+            shown = facts.last_resort()
+            read = None if shown is None else self._built_in.first(shown, self._report)
+            if shown is not None and read is not None and read.decides_from_logs:
+                return read, shown
+        return found, facts
 
     def _read(self, task: Task | None, evidence: Evidence) -> Facts:
         facts = Facts(self._derived)

@@ -44,14 +44,16 @@ class Facts(dict[str, Value]):
         sources: the live objects that derivations read, by a name of their source's choice.
         views: the same evidence seen from each error further down a chain of exceptions, where
             there is one.
+        last_resort: the same evidence with an error that was only read out of a log.
     """
 
-    __slots__ = ("derived", "origins", "sources", "views")
+    __slots__ = ("derived", "last_resort", "origins", "sources", "views")
 
     def __init__(self, derived: Mapping[str, Derived]) -> None:
         self.derived = derived
         self.origins: dict[str, str] = {}
         self.sources: dict[str, Any] = {}
+        self.last_resort: Callable[[], Facts | None] | None = None
         self.views: Callable[[], Iterator[Facts]] | None = None
 
     def __missing__(self, path: str) -> Value:

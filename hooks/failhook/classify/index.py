@@ -9,6 +9,9 @@ from failhook.classify.conditions import Test
 from failhook.classify.facts import Derived, Facts, Value
 from failhook.classify.rule import Rule, Tier
 from failhook.classify.verdict import Verdict
+from failhook.details import Kind
+
+_OF_THE_TASK: Final = (Kind.UNKNOWN, Kind.APPLICATION)
 
 Report = Callable[[str, Exception], None]
 _MAX_PLANS: Final = 512
@@ -23,7 +26,17 @@ class Entry:
         needs_one_of: sets of facts; without one of each the rule cannot hold.
     """
 
-    __slots__ = ("_tests", "decides_for_a_cause", "key", "needs", "needs_one_of", "rule", "verdict")
+    __slots__ = (
+        "_tests",
+        "decides_for_a_cause",
+        "decides_from_logs",
+        "gives_way_to_logs",
+        "key",
+        "needs",
+        "needs_one_of",
+        "rule",
+        "verdict",
+    )
 
     def __init__(self, rule: Rule, derived: Mapping[str, Derived]) -> None:
         conditions = rule.conditions
@@ -50,6 +63,8 @@ class Entry:
         )
         self.verdict = Verdict(rule)
         self.decides_for_a_cause = rule.tier <= Tier.REPORT and not rule.fallback
+        self.gives_way_to_logs = rule.tier >= Tier.EXIT and rule.kind in _OF_THE_TASK
+        self.decides_from_logs = rule.tier <= Tier.REPORT and rule.kind is Kind.APPLICATION
 
     def possible(self, shape: frozenset[str]) -> bool:
         """Return whether the rule can hold where just these facts are there."""

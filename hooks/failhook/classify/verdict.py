@@ -165,6 +165,8 @@ def _reason(reason: str | Take, facts: Facts) -> str:
 
 def _level(level: Confidence | Take, facts: Facts) -> Confidence:
     if not isinstance(level, Take):
+        if level is Confidence.CONFIRMED and "from_log" in facts.sources:
+            return Confidence.LIKELY
         return level
     return _LEVELS.get(facts[level.path], Confidence.LIKELY)
 

@@ -16,8 +16,10 @@ from failhook.classify.python.dask import DASK
 from failhook.classify.python.database import DATABASE, PLATFORM
 from failhook.classify.python.gpu import GPU
 from failhook.classify.python.http import HTTP, STATUSES
+from failhook.classify.python.log_lines import LOG_LINES
 from failhook.classify.python.marks import MARKS
 from failhook.classify.python.operating_system import OPERATING_SYSTEM
+from failhook.classify.python.platform_frames import PLATFORM_FRAMES
 from failhook.classify.python.pools import POOLS
 from failhook.classify.python.prefect import PREFECT
 from failhook.classify.python.queues import QUEUES
@@ -25,28 +27,19 @@ from failhook.classify.python.ray import RAY
 from failhook.classify.python.reader import read
 from failhook.classify.python.schemas import SCHEMAS
 from failhook.classify.python.sentences import TEXTS
+from failhook.classify.rule import Rule
 from failhook.classify.source import Source
+
+# Frameworks first: their classes often derive from a builtin that says less.
+_TABLES: Final[tuple[tuple[Rule, ...], ...]] = (
+    *(MARKS, GPU, AIRFLOW, PLATFORM, CELERY, DASK, RAY, PREFECT, DAGSTER, QUEUES, CLIENTS),
+    *(PLATFORM_FRAMES, POOLS, CLOUD, HTTP, DATABASE, SCHEMAS, TEXTS, STATUSES),
+    *(BUILTINS, OPERATING_SYSTEM, FALLBACKS, LOG_LINES),
+)
 
 SOURCE: Final = Source(
     name="python",
     read=read,
-    # Frameworks first: their classes often derive from a builtin that says less.
-    rules=(
-        *(
-            *MARKS,
-            *GPU,
-            *AIRFLOW,
-            *PLATFORM,
-            *CELERY,
-            *DASK,
-            *RAY,
-            *PREFECT,
-            *DAGSTER,
-            *QUEUES,
-            *CLIENTS,
-        ),
-        *(*POOLS, *CLOUD, *HTTP, *DATABASE, *SCHEMAS, *TEXTS, *STATUSES),
-        *(*BUILTINS, *OPERATING_SYSTEM, *FALLBACKS),
-    ),
+    rules=tuple(rule for table in _TABLES for rule in table),
     derived={**derived.DERIVED, **airflow_derived.DERIVED},
 )

@@ -49,6 +49,15 @@ DAGSTER: Final = (
         source=_MONITORING,
     ),
     Rule(
+        id="dagster.cancelled.outside",
+        tier=Tier.CANCEL,
+        when={_MESSAGE: like(r"marked as canceled from outside the execution context")},
+        kind=MANUAL,
+        reason="Cancelled",
+        because="Somebody cancelled the run.",
+        source=_MONITORING,
+    ),
+    Rule(
         id="dagster.run.maximum-runtime",
         tier=Tier.DEADLINE,
         when={_MESSAGE: like(r"[Ee]xceed(?:ed|ing) maximum runtime")},

@@ -178,10 +178,15 @@ def speaks_of_accelerators(text: str) -> bool:
     return any(word in text for word in _GPU)
 
 
+_SENTENCES: Final = (
+    *("exception.text", "state.message", "state.exc_info", "state.error", "state.log_event"),
+    *("executor_event.message", "executor_event.info", "log"),
+)
+
+
 def _words(facts: Facts) -> Value:
-    """Return what came as plain text: an error that is a sentence, then the log."""
-    said, log = facts["exception.text"], facts["log"]
-    texts = [text for text in (said, log) if isinstance(text, str)]
+    """Return what came as plain sentences: an error without a class, a state's message, the log."""
+    texts = [text for path in _SENTENCES if isinstance(text := facts[path], str)]
     return "\n".join(texts) or None
 
 
@@ -239,5 +244,5 @@ DERIVED: Final[Mapping[str, Derived]] = {
     "child.exit_code": Derived(_child_exit_code),
     "frames": Derived(_frames, _ANY_TEXT),
     "text": Derived(_text, _ANY_TEXT),
-    "words": Derived(_words, ("exception.text", "log")),
+    "words": Derived(_words, _SENTENCES),
 }

@@ -27,6 +27,58 @@ def short_name(qualified: str) -> str:
     return f"{root}.{name}" if root else name
 
 
+_DISTINCT: Final = {
+    name.partition(".")[2]: name
+    for name in (
+        *("airflow.AirflowException", "airflow.AirflowFailException", "airflow.AirflowTaskTimeout"),
+        *("airflow.AirflowSensorTimeout", "airflow.AirflowTaskTerminated", "airflow.DagNotFound"),
+        *("airflow.AirflowNotFoundException", "airflow.AirflowRuntimeError"),
+        *("airflow.TaskDeferralTimeout", "airflow.TaskDeferralError"),
+        *("airflow.PodLaunchFailedException", "airflow.PodLaunchTimeoutException"),
+        *("billiard.WorkerLostError", "billiard.TimeLimitExceeded"),
+        *("billiard.SoftTimeLimitExceeded", "celery.TaskRevokedError", "celery.NotRegistered"),
+        *("celery.ChordError", "celery.MaxRetriesExceededError", "kombu.EncodeError"),
+        *("kombu.ContentDisallowed", "concurrent.BrokenProcessPool", "loky.TerminatedWorkerError"),
+        *("distributed.KilledWorker", "distributed.FutureCancelledError"),
+        *("distributed.CommClosedError", "distributed.NoValidWorkerError"),
+        *("ray.RayTaskError", "ray.RayActorError", "ray.ActorDiedError", "ray.WorkerCrashedError"),
+        *("ray.NodeDiedError", "ray.ObjectLostError", "ray.TaskCancelledError"),
+        *("ray.RayOutOfMemoryError", "ray.OwnerDiedError", "ray.LocalRayletDiedError"),
+        *("ray.RaySystemError", "ray.RuntimeEnvSetupError", "ray.ObjectStoreFullError"),
+        *("prefect.TerminationSignal", "prefect.TaskRunTimeoutError", "prefect.ScriptError"),
+        *("prefect.FlowRunTimeoutError", "prefect.ParameterTypeError"),
+        *("dagster.ChildProcessCrashException", "dagster.DagsterSubprocessError"),
+        *("dagster.DagsterExecutionInterruptedError", "dagster.DagsterLaunchFailedError"),
+        *("dagster.DagsterExecutionStepExecutionError", "dagster.DagsterInvalidConfigError"),
+        *("dagster.DagsterUserCodeUnreachableError", "dagster.DagsterUserCodeLoadError"),
+        *("rq.AbandonedJobError", "rq.JobTimeoutException", "rq.HorseMonitorTimeoutException"),
+        *("rq.ShutDownImminentException", "submitit.UncompletedJobError"),
+        *("subprocess.CalledProcessError", "subprocess.TimeoutExpired", "socket.gaierror"),
+        *("botocore.ClientError", "botocore.NoCredentialsError", "botocore.ParamValidationError"),
+        *("botocore.EndpointConnectionError", "pickle.PicklingError", "pickle.UnpicklingError"),
+        *("requests.ReadTimeout", "requests.ConnectTimeout", "requests.ChunkedEncodingError"),
+        *("urllib3.MaxRetryError", "urllib3.NewConnectionError", "urllib3.ProtocolError"),
+        *("urllib3.ReadTimeoutError", "http.RemoteDisconnected", "http.IncompleteRead"),
+        *("google.ServiceUnavailable", "google.GoogleAPICallError", "google.TooManyRequests"),
+    )
+}
+"""Classes that are known by their name alone, where a host recorded no module."""
+
+_BASES: Final = (
+    ("botocore.errorfactory.", ("botocore.ClientError",)),
+    ("psycopg2.errors.", ("psycopg2.DatabaseError",)),
+    ("psycopg.errors.", ("psycopg.DatabaseError",)),
+    ("asyncpg.exceptions.", ("asyncpg.Error",)),
+    ("sqlalchemy.exc.", ("sqlalchemy.SQLAlchemyError",)),
+    ("amqp.exceptions.", ("amqp.AMQPError",)),
+    ("redis.exceptions.", ("redis.RedisError",)),
+    ("luigi.parameter.", ("luigi.ParameterException",)),
+    ("grpc.", ("grpc.RpcError",)),
+    ("temporalio.exceptions.", ("temporalio.FailureError",)),
+)
+"""The base that all classes of a module share, where a host recorded no bases."""
+
+
 @lru_cache(maxsize=2_048)
 def short_names(kind: str, mro: tuple[str, ...]) -> tuple[str, ...]:
     """Return the short names of a class and of its bases, outermost first.
@@ -34,13 +86,14 @@ def short_names(kind: str, mro: tuple[str, ...]) -> tuple[str, ...]:
     Where no bases were recorded, those of a builtin exception are known anyway.
     """
     own = short_name(kind)
-    if mro:
-        bases = [short_name(base) for base in mro]
-    else:
-        known = getattr(builtins, own, None)
-        bases = (
-            [base.__name__ for base in known.__mro__[:-1]]
-            if isinstance(known, type) and issubclass(known, BaseException)
-            else []
-        )
+    bases = tuple(map(short_name, mro)) if mro else _guessed(kind, own)
     return tuple(dict.fromkeys((own, *bases)))
+
+
+def _guessed(kind: str, own: str) -> tuple[str, ...]:
+    known = getattr(builtins, own, None)
+    if isinstance(known, type) and issubclass(known, BaseException):
+        return tuple(base.__name__ for base in known.__mro__[:-1])
+    if own in _DISTINCT:
+        return (_DISTINCT[own],)
+    return next((bases for module, bases in _BASES if kind.startswith(module)), ())

@@ -9,7 +9,7 @@ from typing import Final, cast
 from failhook.classify.facts import Facts, lines, window
 from failhook.classify.python.derived import http_status, speaks_of_accelerators
 from failhook.classify.python.names import short_names
-from failhook.classify.python.traceback_text import read_error
+from failhook.classify.python.traceback_text import last_error, read_error
 from failhook.error_info import ErrorInfo
 from failhook.evidence import Evidence
 
@@ -46,6 +46,8 @@ def read(evidence: Evidence, facts: Facts) -> None:
         _read_document(document, facts)
     error = evidence.error
     if error is None:
+        if "log" in facts:
+            facts.last_resort = _FromLog(facts)
         return
     if error.type == "builtins.str":
         error = read_error(error.message)
@@ -142,6 +144,28 @@ class _Views:
             }
             _read_error(error, view)
             yield view
+
+
+class _FromLog:
+    """The same evidence, with the last error that the log shows."""
+
+    __slots__ = ("_facts",)
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    def __call__(self) -> Facts | None:
+        log = self._facts["log"]
+        error = last_error(log) if isinstance(log, str) else None
+        if error is None:
+            return None
+        view = Facts(self._facts.derived)
+        for path, value in self._facts.items():
+            if path not in view.derived:
+                view[path] = value
+        view.sources = dict(self._facts.sources) | {"outermost": error, "from_log": True}
+        _read_error(error, view)
+        return view
 
 
 def _below(error: ErrorInfo, place: str) -> Iterator[tuple[str, ErrorInfo]]:

@@ -22,6 +22,9 @@ _LOOKS_LIKE_A_CLASS: Final = re.compile(
     r"|Unauthorized|Conflict|Aborted|Cancelled|BadRequest|Refused|Closed|Full|Empty|Signal)"
     r"|_[A-Z]\w*Error)$"
 )
+_IN_LINE: Final = re.compile(
+    r"(?:^|[\s\]:-])(?P<type>(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}): (?P<message>\S.{0,800})"
+)
 _FRAME_MARGIN: Final = (" ", "\t", "|", "+")
 _MAX_CHAIN: Final = 32
 
@@ -43,6 +46,18 @@ def read_error(text: str) -> ErrorInfo:
     if head and "\n" not in head["type"] and _LOOKS_LIKE_A_CLASS.search(head["type"]):
         return ErrorInfo(type=_qualified(head["type"]), message=head["message"] or "")
     return ErrorInfo(type="builtins.str", message=text)
+
+
+def last_error(log: str) -> ErrorInfo | None:
+    """Return the error that a log shows last: a traceback's, or a line that begins with a class."""
+    if START in log:
+        error = _read_traceback(log[log.rindex(START) :])
+        return None if error.type == "builtins.Exception" else error
+    for row in reversed(log.splitlines()[-200:]):
+        found = _IN_LINE.search(row[:1_000])
+        if found is not None and _LOOKS_LIKE_A_CLASS.search(found["type"]):
+            return ErrorInfo(type=_qualified(found["type"]), message=found["message"])
+    return None
 
 
 def _read_traceback(text: str) -> ErrorInfo:

@@ -61,7 +61,28 @@ def _in_task(facts: Facts) -> Value:
     return any(place in path for path in frames for place in _IN_TASK)
 
 
+_OWN: Final = re.compile(
+    r"/airflow/(?:utils/(?:session|retries|db|log/\w{1,40})|jobs/|executors/|cli/|models/|sdk/api/"
+    r"|sdk/execution_time/(?:supervisor|comms)|api_internal/|settings)"
+)
+_ON_BEHALF: Final = re.compile(r"/dags/|/airflow/providers/|/operators/|/hooks/|/sensors/")
+
+
+def _own_code(facts: Facts) -> Value:
+    """Return whether the last frames are Airflow's own, with no operator or hook after them."""
+    frames = facts["frames"]
+    if not isinstance(frames, tuple):
+        return None
+    for path in reversed(frames):
+        if _ON_BEHALF.search(path):
+            return None
+        if _OWN.search(path):
+            return True
+    return None
+
+
 DERIVED: Final[Mapping[str, Derived]] = {
+    "airflow.own_code": Derived(_own_code, ("exception.type", "log")),
     "airflow.in_task": Derived(_in_task, ("exception.type", "log")),
     "airflow.set_to": Derived(_set_to, ("log", "state.http_status")),
     "airflow.run_timeout": Derived(_run_timeout, ("state.ti_state",)),

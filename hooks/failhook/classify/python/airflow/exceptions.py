@@ -26,6 +26,7 @@ _CELERY: Final = (
     "https://github.com/apache/airflow/blob/main/providers/celery/src/airflow/providers/celery"
     "/executors/celery_executor_utils.py"
 )
+_EXCEPTION: Final = ("airflow.AirflowException", "str")
 _SIGTERM: Final = f"{_DOCS}/troubleshooting.html"
 
 EXCEPTIONS: Final = (
@@ -82,7 +83,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.task-terminated.message",
-        "airflow.AirflowException",
+        _EXCEPTION,
         UNKNOWN,
         "Terminated",
         when={"exception.message": like(r"^Task received SIGTERM signal")},
@@ -93,7 +94,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.pid-mismatch",
-        "airflow.AirflowException",
+        _EXCEPTION,
         INFRA,
         "DuplicateExecution",
         when={
@@ -110,7 +111,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.heartbeat-failed",
-        "airflow.AirflowException",
+        _EXCEPTION,
         INFRA,
         "HeartbeatTimeout",
         when={"exception.message": like(r"^Time since last heartbeat\(")},
@@ -134,7 +135,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.code-not-found.message",
-        ("airflow.AirflowException", "ValueError"),
+        (*_EXCEPTION, "ValueError"),
         APPLICATION,
         "CodeLoadError",
         when={
@@ -261,7 +262,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.bash-failed",
-        "airflow.AirflowException",
+        _EXCEPTION,
         APPLICATION,
         "RemoteTransient",
         when={
@@ -279,7 +280,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.command-failed",
-        "airflow.AirflowException",
+        _EXCEPTION,
         APPLICATION,
         "ChildProcessFailed",
         when={
@@ -293,7 +294,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.celery-command-failed",
-        "airflow.AirflowException",
+        _EXCEPTION,
         UNKNOWN,
         "GenericExit",
         when={"exception.message": like(r"^Celery command failed\b")},
@@ -304,7 +305,7 @@ EXCEPTIONS: Final = (
     ),
     raised(
         "airflow.upstream-failed",
-        "airflow.AirflowException",
+        _EXCEPTION,
         APPLICATION,
         "UpstreamFailed",
         when={

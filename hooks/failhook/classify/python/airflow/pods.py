@@ -30,7 +30,8 @@ _EXECUTOR: Final = (
 _DISRUPTION: Final = (
     "https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions"
 )
-_LAUNCH: Final = ("airflow.PodLaunchFailedException", "airflow.AirflowException")
+_EXCEPTION: Final = ("airflow.AirflowException", "str")
+_LAUNCH: Final = ("airflow.PodLaunchFailedException", "airflow.AirflowException", "str")
 _PULL: Final = r"(?:ErrImagePull|ImagePullBackOff|Back-off pulling image|[Ii]mage cannot be pulled)"
 
 _PLATFORM_REASONS: Final = one_of(
@@ -260,7 +261,7 @@ PODS: Final = (
     ),
     raised(
         "airflow.launch.timeout",
-        ("airflow.PodLaunchTimeoutException", "airflow.AirflowException"),
+        ("airflow.PodLaunchTimeoutException", *_EXCEPTION),
         INFRA,
         "StartTimeout",
         when={
@@ -286,7 +287,7 @@ PODS: Final = (
     ),
     raised(
         "airflow.pod-operator.oom-killed",
-        "airflow.AirflowException",
+        _EXCEPTION,
         APPLICATION,
         "OOMKilled",
         when={
@@ -320,7 +321,7 @@ PODS: Final = (
     ),
     raised(
         "airflow.pod-operator.failed",
-        "airflow.AirflowException",
+        _EXCEPTION,
         UNKNOWN,
         "PodFailed",
         when={

@@ -198,6 +198,16 @@ STATES: Final = (
         source=_EXTERNALLY,
     ),
     Rule(
+        id="airflow.set.gone",
+        tier=Tier.DISRUPTION,
+        when={"state.http_status": one_of(404, 410), "state.current_state": ABSENT},
+        kind=UNKNOWN,
+        reason="ExternalStateChange",
+        confidence=GUESS,
+        because="The server knows this attempt no more: it was cleared, removed or replaced.",
+        source=_SUPERVISOR,
+    ),
+    Rule(
         id="airflow.set.other",
         tier=Tier.DISRUPTION,
         when={"airflow.set_to": PRESENT},
