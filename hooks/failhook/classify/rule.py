@@ -85,7 +85,8 @@ class Rule:
         deterministic: True when a retry cannot help, False when it may, None when not known.
         confidence: how sure the verdict is.
         message: one line for people; ``{path}`` is replaced by the fact. Empty is `because`.
-        started: what the rule proves of whether the task's code ran; None: what the observer says.
+        started: what the rule proves of whether the task's code ran; None: what the observer says,
+            else the fact ``started``.
         ended_by_itself: None follows the tier: True for reports and exit codes.
         executor_side: the failure arose in the executor or its plugin.
         cleanup: what the attempt left must be removed first.

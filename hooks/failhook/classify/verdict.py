@@ -66,7 +66,7 @@ class Verdict:
 
     def _build(self, facts: Facts, evidence: Evidence, executor: str | None) -> FailureDetails:
         rule = self._rule
-        started = rule.started or evidence.started or _started(rule, evidence)
+        started = rule.started or evidence.started or _started(rule, evidence, facts)
         deterministic = _truth(rule.deterministic, facts)
         more: dict[str, Any] = {}
         if rule.tier > Tier.MARK and facts.get("mark"):
@@ -84,13 +84,13 @@ class Verdict:
             rule=rule.id,
             evidence=tuple([fact(facts, path) for path in self._fact_paths]),
             executor=executor,
-            exit_code=_whole(facts.get("exit_code")),
-            signal=_whole(facts.get("signal")),
+            exit_code=more.pop("exit_code", _whole(facts.get("exit_code"))),
+            signal=more.pop("signal", _whole(facts.get("signal"))),
             started=started,
             ended_by_itself=_flag(rule.by_itself, facts),
             executor_side=_flag(rule.executor_side, facts),
             cleanup=_flag(rule.cleanup, facts),
-            node=evidence.node or _text(facts.get("node")),
+            node=more.pop("node", evidence.node or _text(facts.get("node"))),
             hint=more.pop("hint", rule.hint),
             **more,
         )
@@ -140,7 +140,10 @@ def scalar_text(value: Value) -> str:
     return value[0] if type(value) is tuple and value else as_text(value)
 
 
-def _started(rule: Rule, evidence: Evidence) -> Started:
+def _started(rule: Rule, evidence: Evidence, facts: Facts) -> Started:
+    seen = _STARTS.get(facts.get("started"))
+    if seen is not None:
+        return seen
     if evidence.error is not None and rule.tier is Tier.REPORT:
         return Started.YES
     return Started.MAYBE
@@ -153,6 +156,7 @@ def _kind(kind: Kind | Take, facts: Facts) -> Kind:
 
 
 _KINDS: Final[dict[Value, Kind]] = {kind.value: kind for kind in Kind}
+_STARTS: Final[dict[Value, Started]] = {each.value: each for each in Started}
 _LEVELS: Final[dict[Value, Confidence]] = {level.value: level for level in Confidence}
 _HINTS: Final[dict[Value, Hint]] = {hint.value: hint for hint in Hint}
 

@@ -1,0 +1,192 @@
+"""Answers of the API server to whoever asked it for a pod."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from failhook.classify.conditions import at_least, between, one_of
+from failhook.classify.rule import APPLICATION, CONFIRMED, INFRA, LIKELY, UNKNOWN, Rule, Take, Tier
+from failhook.details import Started
+
+_QUOTA: Final = "https://kubernetes.io/docs/concepts/policy/resource-quotas/"
+_CODES: Final = (
+    "https://kubernetes.io/docs/reference/using-api/api-concepts/"
+    "#http-response-codes-of-dynamic-admission"
+)
+_POD_SECURITY: Final = "https://kubernetes.io/docs/concepts/security/pod-security-admission/"
+_API_CONVENTIONS: Final = (
+    "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/"
+    "api-conventions.md#http-status-codes"
+)
+_CORRECT: Final = "Correct the field of the pod's specification that the message names."
+
+ANSWERS: Final = (
+    Rule(
+        id="kubernetes.api.quota",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": one_of(403, 429), "kube.api.says": "quota"},
+        kind=INFRA,
+        reason="QuotaExceeded",
+        deterministic=False,
+        confidence=LIKELY,
+        started=Started.NO,
+        executor_side=True,
+        message="{kube.api.said}",
+        because="The namespace's quota is used up by what runs at present.",
+        source=_QUOTA,
+        next_step="Wait for other pods to end, or raise the quota of the namespace.",
+    ),
+    Rule(
+        id="kubernetes.api.denied",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": 403, "kube.api.says": "policy"},
+        kind=APPLICATION,
+        reason=Take("kube.api.reason", "Forbidden"),
+        deterministic=True,
+        confidence=CONFIRMED,
+        started=Started.NO,
+        message="{kube.api.said}",
+        because="A policy of the cluster denies what the pod's specification asks for.",
+        source=_POD_SECURITY,
+        next_step=_CORRECT,
+    ),
+    Rule(
+        id="kubernetes.api.namespace-terminating",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": one_of(403, 409), "kube.api.says": "terminating"},
+        kind=UNKNOWN,
+        reason="NamespaceTerminating",
+        started=Started.NO,
+        executor_side=True,
+        message="{kube.api.said}",
+        because="Somebody is deleting the namespace; nothing says whether that was meant.",
+        source=_CODES,
+        next_step="Find out who deleted the namespace.",
+    ),
+    Rule(
+        id="kubernetes.api.forbidden",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": one_of(401, 403)},
+        kind=INFRA,
+        reason="SubmitFailure",
+        confidence=LIKELY,
+        started=Started.NO,
+        executor_side=True,
+        message="{kube.api.said}",
+        because="The engine's own credentials or roles do not let it create the pod.",
+        source=_API_CONVENTIONS,
+        next_step="Check the service account and the roles of the engine.",
+    ),
+    Rule(
+        id="kubernetes.api.bad-specification",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": 400},
+        kind=APPLICATION,
+        reason=Take("kube.api.reason", "BadRequest"),
+        deterministic=True,
+        confidence=CONFIRMED,
+        started=Started.NO,
+        message="{kube.api.said}",
+        because="The API server refused the pod's specification, and it stays the same on a retry.",
+        source=_API_CONVENTIONS,
+        next_step=_CORRECT,
+    ),
+    Rule(
+        id="kubernetes.api.invalid",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": one_of(413, 415, 422)},
+        kind=APPLICATION,
+        reason=Take("kube.api.reason", "Invalid"),
+        deterministic=True,
+        confidence=CONFIRMED,
+        started=Started.NO,
+        message="{kube.api.said}",
+        because="The API server refused the pod's specification, and it stays the same on a retry.",
+        source=_API_CONVENTIONS,
+        next_step=_CORRECT,
+    ),
+    Rule(
+        id="kubernetes.api.no-namespace",
+        tier=Tier.DISRUPTION,
+        when={
+            "kube.api.code": 404,
+            "kube.api.says": "no-namespace",
+        },
+        kind=APPLICATION,
+        reason=Take("kube.api.reason", "NotFound"),
+        deterministic=True,
+        confidence=LIKELY,
+        started=Started.NO,
+        message="{kube.api.said}",
+        because="The namespace that the pod shall run in does not exist.",
+        source=_API_CONVENTIONS,
+        next_step="Create the namespace, or correct its name.",
+    ),
+    Rule(
+        id="kubernetes.api.server-error",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": between(500, 599)},
+        kind=INFRA,
+        reason=Take("kube.api.reason", "ApiServerError"),
+        deterministic=False,
+        confidence=CONFIRMED,
+        executor_side=True,
+        message="{kube.api.said}",
+        because="The API server, or a webhook that it asks, failed by itself.",
+        source=_API_CONVENTIONS,
+        next_step="Look at the health of the control plane and of its admission webhooks.",
+    ),
+    Rule(
+        id="kubernetes.api.busy",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": one_of(408, 429)},
+        kind=INFRA,
+        reason=Take("kube.api.reason", "TooManyRequests"),
+        deterministic=False,
+        confidence=CONFIRMED,
+        executor_side=True,
+        message="{kube.api.said}",
+        because="The API server asked to come again later.",
+        source="https://kubernetes.io/docs/concepts/cluster-administration/flow-control/",
+        next_step="Look at API priority and fairness, and at how often the engine asks.",
+    ),
+    Rule(
+        id="kubernetes.api.conflict",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": 409},
+        kind=INFRA,
+        reason=Take("kube.api.reason", "Conflict"),
+        confidence=LIKELY,
+        started=Started.MAYBE,
+        executor_side=True,
+        message="{kube.api.said}",
+        because="Two requests met: an object of this name is there, or was changed meanwhile.",
+        source=_API_CONVENTIONS,
+        next_step="Look for a second engine, or for a pod that an earlier attempt left.",
+    ),
+    Rule(
+        id="kubernetes.api.watch-expired",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": 410},
+        kind=INFRA,
+        reason="OrchestratorUnreachable",
+        deterministic=False,
+        confidence=LIKELY,
+        executor_side=True,
+        message="{kube.api.said}",
+        because="The engine's watch was too old to go on, so it lost sight of the pod.",
+        source="https://kubernetes.io/docs/reference/using-api/api-concepts/#410-gone-responses",
+        next_step="Read the pod itself: it may still run.",
+    ),
+    Rule(
+        id="kubernetes.api.other",
+        tier=Tier.NOTHING,
+        when={"kube.api.code": at_least(300)},
+        kind=UNKNOWN,
+        reason=Take("kube.api.reason", "SubmitFailure"),
+        message="{kube.api.said}",
+        because="The API server answered with a code that says nothing about the task.",
+        source=_API_CONVENTIONS,
+        next_step="Read the message of the API server.",
+    ),
+)
