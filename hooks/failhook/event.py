@@ -21,6 +21,8 @@ SCHEMA_VERSION: Final = "1"
 MAX_BYTES: Final = 65_536
 """No event is larger than this as JSON in UTF-8."""
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 class EventType(StrEnum):
     """What happened."""
@@ -107,7 +109,7 @@ class FailureEvent:
 
     def to_json(self) -> str:
         """Return the event as one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        return _encode(self.to_dict())
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> FailureEvent:
