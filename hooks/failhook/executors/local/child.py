@@ -12,13 +12,10 @@ import signal
 import sys
 import threading
 from types import CoroutineType, FrameType, ModuleType
-from typing import Any, Final
+from typing import Any
 
 from failhook.executors.local import launch
 from failhook.executors.local.stops import RAISES
-
-_MAIN: Final = "__mp_main__"
-"""What multiprocessing calls the parent's main module in a child, so that its guard holds."""
 
 
 class Channel:
@@ -106,13 +103,13 @@ def load_main(main: dict[str, str] | None) -> None:
         return
     import runpy
 
-    module = ModuleType(_MAIN)
+    module = ModuleType(launch.CHILD_MAIN)
     if "module" in main:
-        content = runpy.run_module(main["module"], run_name=_MAIN, alter_sys=True)
+        content = runpy.run_module(main["module"], run_name=launch.CHILD_MAIN, alter_sys=True)
     else:
-        content = runpy.run_path(main["path"], run_name=_MAIN)
+        content = runpy.run_path(main["path"], run_name=launch.CHILD_MAIN)
     module.__dict__.update(content)
-    sys.modules["__main__"] = sys.modules[_MAIN] = module
+    sys.modules["__main__"] = sys.modules[launch.CHILD_MAIN] = module
 
 
 def describe(error: BaseException) -> bytes:
@@ -123,8 +120,9 @@ def describe(error: BaseException) -> bytes:
     try:
         from failhook.capture import capture
 
-        if error.__traceback__ is not None:
-            error.__traceback__ = error.__traceback__.tb_next  # the bootstrap's own frame
+        with contextlib.suppress(BaseException):
+            if error.__traceback__ is not None:
+                error.__traceback__ = error.__traceback__.tb_next  # the bootstrap's own frame
         return json.dumps(capture(error).to_dict()).encode()
     except BaseException as failure:  # noqa: BLE001 - whatever fails here, the type is still told
         kind = type(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import signal
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from failhook.capture import capture
 from failhook.details import Started
 from failhook.evidence import Evidence
+from failhook.executors.local import launch
 from failhook.executors.local.stop import Stop
 from failhook.executors.local.supervise import End
 from failhook.executors.local.work import Call, Command, Terms
@@ -28,6 +30,11 @@ class Success:
     suspect: Evidence | None = None
 
 
+class _Unpickler(pickle.Unpickler):  # our own child wrote what it reads
+    def find_class(self, module: str, name: str, /) -> Any:
+        return super().find_class("__main__" if module == launch.CHILD_MAIN else module, name)
+
+
 def judge(end: End, work: Command | Call, terms: Terms) -> Success | Evidence:
     """Say how an attempt ended: a success, or the evidence of its failure."""
     clean = end.code == 0 if isinstance(work, Command) else end.report.result is not None
@@ -35,7 +42,7 @@ def judge(end: End, work: Command | Call, terms: Terms) -> Success | Evidence:
         value = None
         if end.report.result is not None:
             try:
-                value = pickle.loads(end.report.result)  # noqa: S301 - our own child wrote it
+                value = _Unpickler(io.BytesIO(end.report.result)).load()
             except BaseException as error:  # noqa: BLE001 - unpickling runs the value's own code
                 return _unsendable("the return value cannot be unpickled here", error)
         return Success(value, _suspicion(end, terms))

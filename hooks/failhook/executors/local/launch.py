@@ -29,6 +29,9 @@ RESULT: Final = b"R"
 """What the child reports: it loads the task's code, it runs it, it cannot run it, it is alive, how
 many SIGTERM it got, its result cannot be sent, what it raised, what it returned."""
 
+CHILD_MAIN: Final = "__mp_main__"
+"""What a child calls the executor's main module, as multiprocessing does: its guard holds."""
+
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 

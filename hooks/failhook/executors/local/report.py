@@ -15,7 +15,6 @@ class Report:
     """The child's own words; what makes no sense is passed over, since the task might write too.
 
     Attributes:
-        heard: has it said anything yet?
         started: how far it has come.
         refusal: why the task cannot be run at all.
         terminations: how many SIGTERM a callable got.
@@ -25,7 +24,6 @@ class Report:
     """
 
     def __init__(self) -> None:
-        self.heard = False
         self.started = Started.NO
         self.refusal: OSError | None = None
         self.terminations = 0
@@ -58,7 +56,6 @@ class Report:
                 self._take(kind, payload)
 
     def _take(self, kind: bytes, payload: bytes) -> None:
-        self.heard = True
         if kind == launch.LOADING:
             self.started = Started.MAYBE
         elif kind == launch.STARTED:

@@ -19,7 +19,7 @@ BEATS: Final = 4
 """How many heartbeats fit into the time without one that is allowed."""
 
 _BOOT: Final = 10.0
-"""Seconds that a process gets on top, to come to its first heartbeat."""
+"""Seconds that a process may take to come up, before time limit and heartbeat begin to count."""
 _POLL: Final = 0.05
 """Seconds between two looks at a child, only where the system cannot tell of its end."""
 _LONGEST_WAIT: Final = 3600.0
@@ -36,7 +36,7 @@ class End:
         stop: why the executor ended it; None when it ended by itself or from outside.
         killed: did the executor send SIGKILL?
         terminated: did the executor send SIGTERM?
-        elapsed: seconds that it ran.
+        elapsed: seconds that the task ran.
         silent: seconds since its last heartbeat.
         oom: the OOM-kill counters, as `Evidence.returncode` takes them.
         output: the end of its output, where that was kept.
@@ -74,8 +74,7 @@ class _Watch:
         self._file = heartbeats
         self._touched: int = _touched(heartbeats)
         self._report = Report()
-        self._begun = time.monotonic()
-        self._beat = self._begun + _BOOT
+        self._began = self._beat = time.monotonic() + _BOOT
         self._end = End(self._report)
         self._ended = False
         self._silent_for_good = False
@@ -107,7 +106,7 @@ class _Watch:
         self._end.code = child.reap()
         while self._listen():
             pass
-        self._end.elapsed = now - self._begun
+        self._end.elapsed = max(0.0, now - self._began)
         self._end.silent = max(0.0, now - self._beat)
         return self._end
 
@@ -131,10 +130,13 @@ class _Watch:
         if not data:
             self._silent_for_good = True
             return False
-        heard = self._report.heard
+        before = self._report.started
         self._report.feed(data)
-        if not heard or self._file is None:
-            self._beat = time.monotonic()
+        now = time.monotonic()
+        if self._report.started is not before:
+            self._began = self._beat = now
+        elif self._file is None:
+            self._beat = now
         return True
 
     def _patience(self) -> float | None:
@@ -143,7 +145,7 @@ class _Watch:
         due = [self._hard] if self._hard is not None else []
         if self._hard is None and not self._end.killed:
             if self._terms.timeout is not None:
-                due.append(self._begun + self._terms.timeout)
+                due.append(self._began + self._terms.timeout)
             if self._terms.heartbeat is not None:
                 lost = self._beat + self._terms.heartbeat
                 look = now + self._terms.heartbeat / BEATS
@@ -161,7 +163,7 @@ class _Watch:
                 self._kill()
         elif self._report.final:
             self._hard = now + terms.grace  # it has said its last word; what is it waiting for?
-        elif terms.timeout is not None and now >= self._begun + terms.timeout:
+        elif terms.timeout is not None and now >= self._began + terms.timeout:
             self._stop(Stop("deadline"))
         elif terms.heartbeat is not None:
             touched = _touched(self._file)

@@ -1,0 +1,346 @@
+"""Retries follow the gate, wait without a worker, and end with everything that is known."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from concurrent.futures import wait
+from pathlib import Path
+
+import pytest
+
+from failhook import Backoff, Policy, Task
+from failhook.errors import ConfigError, StoreError
+from failhook.executors.local import ExecutorClosed, LocalExecutor, State, TaskFailed, TaskHeld
+from failhook.outbox.port import Store
+from failhook.pipeline import Pipeline
+from tests.executors.local import tasks
+from tests.executors.local.conftest import Fifo, open_pipeline
+from tests.pipeline.conftest import Recorder
+
+TASK = Task("nightly", "load")
+SQLITE = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+
+
+def budget(**limits: object) -> pytest.MarkDecorator:
+    """Give the test's pipeline a policy."""
+    return pytest.mark.parametrize("policy", [Policy(**limits)], indirect=True)  # type: ignore[arg-type] # as named
+
+
+@SQLITE
+@budget(retries=0, max_infra_refunds=3)
+def test_a_task_that_is_killed_twice_recovers_on_refunds(
+    executor: LocalExecutor, heard: Recorder, tmp_path: Path
+) -> None:
+    """Two kills are refunded although retries is 0; the third attempt recovers."""
+    future = executor.submit(TASK, tasks.count_then, str(tmp_path / "log"), "kill", "kill", "done")
+    assert "done" == future.result()
+    assert ["failed", "failed", "recovered"] == heard.types
+    assert [1, 2, 3] == [event.task.attempt for event in heard.events]
+    assert future.outcome is not None
+    assert 3 == future.outcome.task.attempt
+
+
+@budget(retries=1)
+def test_the_last_failure_ends_it_with_verdict_and_decision(
+    executor: LocalExecutor, heard: Recorder
+) -> None:
+    """When the gate says fail, the future raises the verdict, the decision and the error."""
+    with pytest.raises(TaskFailed) as caught:
+        executor.submit(TASK, ["sh", "-c", "exit 3"]).result()
+    assert 2 == caught.value.task.attempt == len(heard.events)
+    assert ("NonZeroExit", 3) == (caught.value.details.reason, caught.value.details.exit_code)
+    assert "RetriesExhausted" == caught.value.decision.code
+
+
+def test_a_task_that_may_not_run_twice_is_held(executor: LocalExecutor, heard: Recorder) -> None:
+    """A kill of a task that is not idempotent leaves its outcome in doubt."""
+    task = Task("nightly", "pay", idempotent=False)
+    with pytest.raises(TaskHeld):
+        executor.submit(task, ["sh", "-c", "kill -9 $$"]).result()
+    assert 1 == len(heard.events)
+
+
+@budget(retries=1, backoff=Backoff(initial=0.4, jitter=False))
+def test_a_delay_holds_no_worker(pipeline: Pipeline, tmp_path: Path) -> None:
+    """While a task waits for its next attempt, another one runs on the only worker."""
+    log = tmp_path / "log"
+    with LocalExecutor(pipeline, workers=1) as executor:
+        slow = executor.submit(TASK, ["sh", "-c", f"echo slow >> {log}; exit 1"])
+        quick = executor.submit(Task("nightly", "quick"), ["sh", "-c", f"echo quick >> {log}"])
+        wait([slow, quick])
+    assert ["slow", "quick", "slow"] == log.read_text(encoding="utf-8").split()
+
+
+@budget(retries=1, backoff=Backoff(initial=3600, jitter=False))
+def test_a_task_that_waits_for_its_next_attempt_can_be_cancelled(
+    executor: LocalExecutor, heard: Recorder, tmp_path: Path
+) -> None:
+    """A cancel does not wait for the delay: it is reported at once, as not started."""
+    future = executor.submit(TASK, ["sh", "-c", "exit 1"])
+    await_events(heard, 1)
+    future.cancel("ann")
+    with pytest.raises(TaskFailed):
+        future.result()
+    assert ["NonZeroExit", "Cancelled"] == [each.failure_details.reason for each in heard.events]
+    assert "no" == heard.events[1].failure_details.started
+
+
+def await_events(heard: Recorder, number: int) -> None:
+    """Return once so many events were heard; the test's own limit ends what never comes."""
+    while len(heard.events) < number:
+        time.sleep(0.01)
+
+
+def test_workers_run_side_by_side(executor: LocalExecutor, tmp_path: Path) -> None:
+    """Two workers run two attempts at a time, and the third task waits for a free one."""
+    parties = [
+        executor.submit(Task("nightly", f"party{n}"), tasks.together, str(tmp_path), n, 2)
+        for n in range(2)
+    ]
+    assert [0, 1] == [each.result() for each in parties]
+
+
+def test_one_task_is_not_run_twice_at_a_time(executor: LocalExecutor, fifo: Fifo) -> None:
+    """A key that is here already is refused; once it is over it may come again."""
+    first = executor.submit(TASK, tasks.say, fifo.path)
+    with pytest.raises(ConfigError, match="is here already"):
+        executor.submit(TASK, ["true"])
+    fifo.read()
+    first.result()
+    assert State.SUCCEEDED is executor.run(TASK, ["true"]).state
+
+
+def test_a_clean_up_runs_where_the_gate_asks_for_it(
+    executor: LocalExecutor, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`cleanup` is called with the attempt; when it fails, log and error say so."""
+    cleaned: list[Task] = []
+
+    def clean_up(task: Task) -> None:
+        cleaned.append(task)
+        raise OSError("disk is gone")
+
+    with caplog.at_level(logging.ERROR), pytest.raises(TaskFailed) as caught:
+        executor.submit(TASK, tasks.corrupt, cleanup=clean_up).result()
+    assert [caught.value.task] == cleaned
+    assert ["the clean-up failed too: OSError('disk is gone')"] == caught.value.__notes__
+    assert "disk is gone" in caplog.text
+
+
+class Unwritable(Pipeline):
+    """A pipeline whose store fails at one call."""
+
+    fails = ""
+
+    def attach(self, task: Task, pid: int) -> None:
+        self._fail("attach", pid)
+        super().attach(task, pid)
+
+    def succeeded(self, *args: object) -> None:
+        self._fail("succeeded", 0)
+
+    def _fail(self, call: str, pid: int) -> None:
+        self.pid = pid or getattr(self, "pid", 0)
+        if self.fails == call:
+            raise StoreError("the disk is full")
+
+
+@pytest.mark.parametrize("call", ["attach", "succeeded"])
+def test_an_error_of_the_store_surfaces_and_leaves_no_child(call: str, tmp_path: Path) -> None:
+    """What the store cannot write is raised by the future, and the process is gone by then."""
+    with Unwritable(dispatch="inline") as pipeline, LocalExecutor(pipeline) as executor:
+        pipeline.fails = call
+        mark = tmp_path / "ran"
+        future = executor.submit(TASK, ["touch", str(mark)])
+        with pytest.raises(StoreError, match="disk is full"):
+            future.result()
+        assert (call == "succeeded") == mark.exists()
+        with pytest.raises(ProcessLookupError):
+            os.kill(pipeline.pid, 0)
+
+
+def test_closing_waits_for_what_is_here(pipeline: Pipeline, tmp_path: Path) -> None:
+    """`close()` lets running and queued tasks end, and is then final."""
+    executor = LocalExecutor(pipeline, workers=1)
+    futures = [executor.submit(Task("nightly", f"n{n}"), ["true"]) for n in range(3)]
+    assert executor.close()
+    assert all(each.done() for each in futures)
+    with pytest.raises(ExecutorClosed, match="takes no more tasks"):
+        executor.submit(TASK, ["true"])
+    assert executor.close()
+
+
+@budget(max_infra_refunds=1)
+def test_closing_in_time_reports_a_shutdown_and_charges_nothing_for_the_queue(
+    pipeline: Pipeline, heard: Recorder, fifo: Fifo
+) -> None:
+    """What runs is ended and told as a shutdown; what waits is given back, and nobody is told."""
+    executor = LocalExecutor(pipeline, workers=1)
+    running = executor.submit(TASK, tasks.say_and_wait, fifo.path)
+    queued = executor.submit(Task("nightly", "queued"), ["true"])
+    fifo.read()
+    assert not executor.close(0)
+    with pytest.raises(ExecutorClosed, match=r"retry as attempt 2"):
+        running.result()
+    with pytest.raises(ExecutorClosed, match="did not begin"):
+        queued.result()
+    assert running.outcome is not None
+    assert State.INTERRUPTED is running.outcome.state
+    (event,) = heard.events
+    assert ("infra", "WorkerShutdown", "yes") == (
+        event.failure_details.kind,
+        event.failure_details.reason,
+        event.failure_details.started,
+    )
+
+
+def test_an_error_in_the_with_block_ends_what_runs(pipeline: Pipeline, fifo: Fifo) -> None:
+    """Nothing is left running, and nothing is waited for, when the program is on its way out."""
+    executor = LocalExecutor(pipeline)
+    future = executor.submit(TASK, ["sh", "-c", f"echo > {fifo.path}; sleep 3600"])
+    fifo.read()
+    with pytest.raises(KeyError), executor:
+        raise KeyError
+    assert isinstance(future.exception(), TaskFailed)
+
+
+def test_what_a_task_leaves_in_its_group_ends_with_it(executor: LocalExecutor, fifo: Fifo) -> None:
+    """A background process of the attempt does not outlive it."""
+    future = executor.submit(TASK, ["sh", "-c", f"sleep 3600 & echo $! > {fifo.path}; exit 0"])
+    pid = int(fifo.read())
+    future.result()
+    await_death(pid)
+
+
+def await_death(pid: int) -> None:
+    """Return once a process is gone; the test's own limit ends one that stays."""
+    while Path(f"/proc/{pid}/stat").exists():
+        if " Z " in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8"):
+            return
+        time.sleep(0.01)
+
+
+def test_a_command_beats_by_touching_a_file(executor: LocalExecutor, heard: Recorder) -> None:
+    """A command that touches the file which it was given is alive for as long as it does."""
+    lines = 'for i in 1 2 3 4 5 6 7 8; do touch "$FAILHOOK_HEARTBEAT"; sleep 0.2; done'
+    outcome = executor.run(TASK, ["sh", "-c", lines], heartbeat_timeout=1.2)
+    assert (State.SUCCEEDED, []) == (outcome.state, heard.events)
+
+
+def test_the_end_of_the_output_is_kept_and_all_of_it_passed_on(
+    executor: LocalExecutor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`capture_tail` keeps the last bytes of both streams; nothing is withheld."""
+    outcome = executor.run(TASK, ["sh", "-c", "echo one; echo two >&2; exit 1"], capture_tail=4)
+    assert outcome.output in {"one\n", "two\n"}
+    assert ("one\n", "two\n") == capfd.readouterr()
+
+
+def test_a_command_reads_the_input_that_it_is_given(
+    executor: LocalExecutor, tmp_path: Path
+) -> None:
+    """A command has no input unless it is given one."""
+    copy = tmp_path / "copy"
+    executor.run(TASK, ["cp", "/dev/stdin", str(copy)])
+    assert "" == copy.read_text(encoding="utf-8")
+    (tmp_path / "data").write_text("data", encoding="utf-8")
+    with (tmp_path / "data").open(encoding="utf-8") as file:
+        task = Task("nightly", "input")
+        executor.run(task, ["cp", "/dev/stdin", str(copy)], stdin=file.fileno())
+    assert "data" == copy.read_text(encoding="utf-8")
+
+
+def test_a_command_runs_with_signals_as_a_shell_would_set_them(executor: LocalExecutor) -> None:
+    """Python ignores SIGPIPE; a command that it starts must not, or `yes | head` never ends."""
+    outcome = executor.run(TASK, ["bash", "-c", "yes | head -n 1; exit ${PIPESTATUS[0]}"])
+    assert 128 + signal.SIGPIPE == outcome.exit_code
+
+
+WRONG = [
+    ("echo hello", {}, "must be a list of words"),
+    ([], {}, "the command is empty"),
+    (["a\0b"], {}, "arguments are strings without NUL"),
+    ([1], {}, "arguments are strings without NUL"),
+    (["true"], {"timeout": 0}, "timeout is 0; it must be a number, 0.001 or more"),
+    (["true"], {"timeout": "5"}, "timeout is '5'"),
+    (["true"], {"grace": -1}, "grace is -1"),
+    (["true"], {"memory_limit": 1.5e9}, "memory_limit is 1500000000.0; it must be a whole number"),
+    (["true"], {"memory_limit": 1024}, "memory_limit is 1024; .* 16777216 or more"),
+    (["true"], {"heartbeat_timeout": float("nan")}, "heartbeat_timeout is nan"),
+    (["true"], {"capture_tail": -1}, "capture_tail is -1"),
+    (["true"], {"env": {"A=B": ""}}, "environment variable 'A=B'"),
+    (["true"], {"more": 1}, "a command takes no further arguments"),
+]
+
+
+@pytest.mark.parametrize(("work", "options", "text"), WRONG, ids=[text for _, _, text in WRONG])
+def test_wrong_input_is_one_clear_error(
+    work: object, options: dict[str, object], text: str, executor: LocalExecutor, heard: Recorder
+) -> None:
+    """What is not allowed is refused when it is submitted, by name and with what is allowed."""
+    with pytest.raises(ConfigError, match=text):
+        executor.submit(TASK, work, **options)  # type: ignore[call-overload] # wrong on purpose
+    assert [] == heard.events
+
+
+def test_an_executor_needs_a_worker(pipeline: Pipeline) -> None:
+    """Fewer than one worker is refused."""
+    with pytest.raises(ConfigError, match="workers is 0; at least 1 is needed"):
+        LocalExecutor(pipeline, workers=0)
+
+
+def test_a_process_that_cannot_be_started_is_the_platforms_failure(
+    executor: LocalExecutor, heard: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When not even the launcher starts, the system budget pays, up to its limit."""
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(TaskFailed) as caught:
+        executor.submit(TASK, ["true"]).result()
+    assert "MaxSystemFailuresExceeded" == caught.value.decision.code
+    assert 4 == len(heard.events)
+    assert {("infra", "SubmitFailure", "no")} == {
+        (each.failure_details.kind, each.failure_details.reason, each.failure_details.started)
+        for each in heard.events
+    }
+
+
+def test_an_exit_status_that_somebody_else_took_is_unknown(
+    executor: LocalExecutor, heard: Recorder
+) -> None:
+    """A program that ignores SIGCHLD throws exit statuses away: no success is made up for one."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        outcome = executor.run(TASK, ["true"])
+        value = executor.run(Task("nightly", "double"), tasks.double, 2).value
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert (State.FAILED, None) == (outcome.state, outcome.exit_code)
+    assert "unknown" == heard.events[0].failure_details.kind
+    assert 4 == value
+
+
+def test_the_end_is_seen_where_the_system_has_no_process_descriptors(
+    executor: LocalExecutor, heard: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without pidfd the child is looked at often enough."""
+
+    def refuse(pid: int, flags: int = 0) -> int:
+        raise OSError
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    assert 3 == executor.run(TASK, ["sh", "-c", "exit 3"]).exit_code
+    assert 1 == len(heard.events)
+
+
+@SQLITE
+def test_attempt_numbers_come_from_the_ledger(
+    store: Store, heard: Recorder, policy: Policy, tmp_path: Path
+) -> None:
+    """A key that comes back counts on where it was, whatever number the host says."""
+    with open_pipeline(store, heard, policy) as pipeline, LocalExecutor(pipeline) as executor:
+        assert 1 == executor.run(TASK, ["true"]).task.attempt
+        assert 2 == executor.run(TASK, ["true"]).task.attempt
