@@ -1,0 +1,3 @@
+"""Runners of continuous integration: GitHub Actions and GitLab CI; `other` reads the rest."""
+
+from __future__ import annotations

@@ -1,0 +1,80 @@
+"""Reads YARN's application and attempt reports, MapReduce attempts, and Spark's lost executors.
+
+All three quote the same container exit statuses, so all of them are read into the same facts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from failhook.classify.facts import Facts
+from failhook.classify.records import Record, joined, whole
+from failhook.evidence import Evidence
+
+YARN: Final = frozenset({"yarn", "hadoop", "mapreduce", "emr"})
+SPARK: Final = frozenset({"spark", "spark-k8s", "spark-yarn", "pyspark"})
+FIELDS: Final = (
+    *(
+        "diagnostics",
+        "finalStatus",
+        "final_status",
+        "yarnApplicationState",
+        "app",
+        "diagnosticsInfo",
+    ),
+    *("event", "exitStatus", "exit_status", "container_diagnostics"),
+)
+
+_STATUS: Final = re.compile(
+    r"(?i)(?:exited with\s{1,4}exit ?code|exit ?status|exited with a non-zero exit code|"
+    r"exit code(?: from container \S{1,80})?(?: is)?|exited with(?: exit)? code|exitCode)"
+    r"\s{0,4}[:=]?\s{0,4}(-?\d{1,10})\b"
+)
+_EXECUTOR: Final = re.compile(r"(?i)executor|lost task|container marked as failed")
+_YARN_STATUSES: Final = range(-1_100, -99)
+
+
+def read(evidence: Evidence, facts: Facts) -> None:
+    """Read the state, the diagnostics, and the exit status that they quote."""
+    document = Record(evidence.facts)
+    document = document.record("app") or document
+    event = document.text("event", "reason_class", "type") or ""
+    spark = evidence.system in SPARK or bool(_EXECUTOR.match(event))
+    told = any(name in document for name in ("diagnostics", "finalStatus", "yarnApplicationState"))
+    if not spark and not told and evidence.system not in YARN:
+        return
+    said = joined(
+        *(document.get(name) for name in ("diagnostics", "diagnosticsInfo", "message", "messages")),
+        *(document.get(name) for name in ("reason", "lossReason", "loss_reason", "error")),
+        event if " " in event else None,
+    )
+    facts.read("hadoop.said", said or None, "message" if spark else "diagnostics")
+    if said:
+        facts.setdefault("text.gpu", said)  # it quotes the program: a broken device shows there
+    facts["hadoop.spark"] = spark
+    if not spark:
+        facts.read("yarn.state", document.text("yarnApplicationState", "appState", "state"))
+        facts.read("yarn.final", document.text("finalStatus"))
+    found = _STATUS.findall(said)
+    code = document.whole("exitStatus", "exitCode")
+    if code is None and found:
+        code = whole(found[-1])
+    if code is None:
+        return
+    if code in _YARN_STATUSES:
+        facts["yarn.exit_status"] = code
+    elif code:
+        facts["exit_code"] = code
+    else:
+        facts["yarn.exit_status"] = 0
+
+
+def shape(record: Mapping[str, Any]) -> Evidence | None:
+    """Know an application's report, as the ResourceManager's REST API has it."""
+    document = Record(record)
+    document = document.record("app") or document
+    if "diagnostics" in document and ("finalstatus" in document or "amcontainerlogs" in document):
+        return Evidence("yarn", record)
+    return None
