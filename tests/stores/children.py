@@ -48,9 +48,12 @@ def forked(work, fork=os.fork):
 
 
 def await_file(path):
-    """Wait until another process made this file."""
-    while not path.exists():
+    """Wait until another process made this file; give up when it never will."""
+    for _ in range(3_000):
+        if path.exists():
+            return
         time.sleep(0.01)
+    raise TimeoutError(path)
 
 
 def report(store, name):

@@ -28,10 +28,15 @@ def sqlite(tmp_path):
 
 
 def test_parent_and_child_go_on_with_one_file(sqlite):
-    """After a fork both sides write, and all of it is there."""
+    """After a fork both sides write, from any thread, and all of it is there."""
     report(sqlite, "before")
 
-    with forked(lambda: (report(sqlite, "child"), sqlite.close())):
+    def work():
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(report, sqlite, "child").result()
+        sqlite.close()
+
+    with forked(work):
         report(sqlite, "parent")
 
     assert ["before", "child", "parent"] == names_of(sqlite)

@@ -139,6 +139,24 @@ def test_a_dead_letter_holds_nobody_back(store):
     assert [second] == events(claim(store))
 
 
+def test_what_comes_later_waits_for_no_dead_or_parked_row(store):
+    """A new event of a task goes at once when the task's older ones are dead or parked."""
+    for attempt, set_aside in enumerate(
+        (
+            lambda row: store.bury([row.id], error="no", now=NOW),
+            lambda row: store.park([row.id], group_key="g", not_before=LATER),
+        ),
+        start=1,
+    ):
+        put(store, an_event(a_task(attempt=attempt)))
+        (row,) = claim(store)
+        set_aside(row)
+
+    put(store, an_event(a_task(attempt=3)))
+
+    assert [an_event(a_task(attempt=3))] == events(claim(store))
+
+
 def test_tasks_do_not_wait_for_each_other(store):
     """A row that is retried later lets the rows of other tasks pass."""
     put(store, an_event(a_task("a")))
