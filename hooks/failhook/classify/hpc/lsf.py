@@ -36,7 +36,7 @@ _RECORDS: Final = (
     *("exit_reason", "exitInfo", "TERM"),
 )
 _REPORT: Final = ("stdout", "stdout_tail", "log_tail", "log", "mail")
-_TERM: Final = re.compile(r"\bTERM_[A-Z]{2,20}(?:_[A-Z]{2,20}){0,3}\b")
+_TERM: Final = re.compile(r"\bTERM_[A-Z]{2,20}+(?:_[A-Z]{2,20}+){0,3}+\b")
 _TERM_LINE: Final = re.compile(r"(?m)^[ \t]{0,8}(TERM_[A-Z_]{2,60})(?=[: ])")
 _CODE: Final = re.compile(r"(?m)^[ \t]{0,8}Exited with exit code (\d{1,3})\.")
 _SAID_CODE: Final = re.compile(r"\bExited with exit code (\d{1,3})\.")

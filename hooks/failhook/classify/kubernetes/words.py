@@ -24,13 +24,13 @@ _BEFORE_START: Final = re.compile(
 _PENDING: Final = re.compile(r"([A-Z]\w{2,60}): (.*)", re.DOTALL)
 _MISMATCH: Final = (
     re.compile(
-        r"finished \((?:\w+\.)?(\w{1,40})\) although the (?:task|ti)\b[^\n]{0,40}? says"
-        r" (?:it's|its state is) (?:\w+\.)?(\w{1,40})(?:\.? \(Info: ([^\n]{0,500}?)\))?",
+        r"finished \((?:\w{1,20}+\.)?(\w{1,40}+)\) although the (?:task|ti)\b[^\n]{0,40}? says"
+        r" (?:it's|its state is) (?:\w{1,20}+\.)?(\w{1,40}+)(?:\.? \(Info: ([^\n]{0,500}?)\))?",
         re.IGNORECASE,
     ),
     re.compile(
-        r"finished with state (?:\w+\.)?(\w{1,40}), but the task instance's state attribute is"
-        r" (?:\w+\.)?(\w{1,40})(?:[^\n]{0,300}Extra info: ([^\n]{0,500}))?"
+        r"finished with state (?:\w{1,20}+\.)?(\w{1,40}+), but the task instance's state attribute is"
+        r" (?:\w{1,20}+\.)?(\w{1,40}+)(?:[^\n]{0,300}Extra info: ([^\n]{0,500}))?"
     ),
 )
 
