@@ -190,3 +190,12 @@ def test_times_are_exact_and_sort(store):
 
     with store.transaction() as transaction:
         assert [first, second] == list(transaction.open_attempts())
+
+
+def test_text_that_no_utf8_writer_accepts_is_kept(store):
+    """A broken owner or error line is no reason to lose an attempt."""
+    task = a_task(owner="o\udc80", labels={"l\udc80": "\x00"})
+    saved(store, a_failed_attempt(task)._replace(error_line="E: \udc80"))
+
+    with store.transaction() as transaction:
+        assert task == transaction.attempt(task.attempt_key).task

@@ -40,6 +40,16 @@ def test_a_file_is_an_sqlite_store(tmp_path, monkeypatch, where, file):
     store.close()
 
 
+def test_a_url_may_end_in_settings(tmp_path):
+    """A URL says how durable commits are, in any case, and how long to wait."""
+    store = open_store(f"sqlite:///{tmp_path}/store.db?synchronous=full&busy_timeout=2.5")
+
+    with store._database as cursor:
+        assert (2,) == cursor.execute("PRAGMA synchronous").fetchone()
+        assert (2500,) == cursor.execute("PRAGMA busy_timeout").fetchone()
+    store.close()
+
+
 def test_a_path_object_is_a_file_whatever_its_name(tmp_path, monkeypatch):
     """A `Path` is never read as a URL."""
     monkeypatch.chdir(tmp_path)
@@ -61,6 +71,11 @@ def test_a_path_object_is_a_file_whatever_its_name(tmp_path, monkeypatch):
         ("sqlite:///", "sqlite:///relative"),
         ("sqlite://host/file", "sqlite:///relative"),
         ("sqlite:file", "sqlite:///relative"),
+        ("sqlite:///a.db?synchronous=OFF", "synchronous is 'OFF'; it is NORMAL or FULL"),
+        ("sqlite:///a.db?busy_timeout=soon", "busy_timeout is 'soon'; it must be seconds"),
+        ("sqlite:///a.db?busy_timeout=-1", "busy_timeout is -1.0; it is 0 to 3600 seconds"),
+        ("sqlite:///a.db?busy_timeout=nan", "busy_timeout is nan; it is 0 to 3600 seconds"),
+        ("sqlite:///a.db?mode=ro", "mode is not a setting; known: synchronous, busy_timeout"),
     ],
 )
 def test_anything_else_is_refused_without_its_password(tmp_path, monkeypatch, where, words):

@@ -380,3 +380,16 @@ def test_pending_counts_what_is_neither_delivered_nor_dead(store):
     assert 2 == store.pending(["alerts", "nobody"])
     assert 0 == store.pending([])
     assert leased.id in ids(claim(store, "alerts", now=LATER))
+
+
+def test_any_text_of_a_plugin_is_taken(store):
+    """An error or a group key that no UTF-8 writer accepts keeps no row from being put away."""
+    put(store, an_event(a_task("a")), an_event(a_task("b")))
+    first, second = claim(store)
+
+    store.park([first.id], group_key="g\udc80", not_before=NOW)
+    store.retry([second.id], not_before=NOW, error="e\udc80")
+    store.bury([second.id], error="e\udc80\x00", now=NOW)
+
+    assert [first.id] == ids(claim(store))
+    assert [second.id] == [letter.id for letter in store.dead_letters()]

@@ -72,8 +72,10 @@ class Outbox(Protocol):
         """Lease rows of one plugin that are due and that nobody else holds.
 
         Of each task only the oldest undelivered row is handed out, so that a plugin hears of one
-        task in order; when the first due row has a group key, all due rows of that group come
-        with it. A lease lasts `lease` seconds.
+        task in order. Rows under a group key hold nobody back, since their plugin has heard of
+        them. When the first due row has a group key, all due rows of that group come with it,
+        however many; rows without one and rows of other groups never come in the same batch. A
+        lease lasts `lease` seconds.
         """
         ...
 
@@ -90,11 +92,11 @@ class Outbox(Protocol):
         ...
 
     def bury(self, ids: Sequence[int], *, error: str, now: datetime) -> None:
-        """Turn rows into dead letters."""
+        """Turn rows into dead letters, with one try more."""
         ...
 
     def release(self, owner: str) -> None:
-        """Give back every lease that `owner` holds, untried: it is closing."""
+        """Give back every lease that `owner` holds, untried and due at once: it is closing."""
         ...
 
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:

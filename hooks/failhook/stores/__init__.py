@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 from failhook.errors import StoreError
 
@@ -19,37 +19,54 @@ def open_store(where: str | Path) -> Store:
 
     Args:
         where: ``memory``; or a file, as a path or as ``sqlite:///relative`` or
-            ``sqlite:////absolute``, which becomes an SQLite store.
+            ``sqlite:////absolute``, which becomes an SQLite store. A URL may end in settings of
+            `SqliteStore`: ``?synchronous=FULL&busy_timeout=5``.
 
     Raises:
-        StoreError: the scheme is not known, or the file is not a store that this version can use.
+        StoreError: the scheme or a setting is not known, or the file is not a store that this
+            version can use.
     """
     if isinstance(where, Path):
         return _sqlite(where)
-    scheme, separator, rest = where.partition(":")
-    if where == "memory" or (scheme == "memory" and separator and not rest.strip("/")):
+    scheme, colon, rest = where.partition(":")
+    if scheme == "memory" and not rest.strip("/"):
         from failhook.stores.memory import MemoryStore
 
         return MemoryStore()
-    if scheme.startswith("postgres"):
+    if scheme == "sqlite" and colon:
+        return _sqlite_at(where, rest)
+    if scheme.startswith("postgres") and colon:
         msg = f"store {_shown(where)}: this version has no PostgreSQL store; use {ALLOWED}"
         raise StoreError(msg)
-    if scheme == "sqlite" and separator:
-        path = rest.removeprefix("///")
-        if not path or path == rest:
-            msg = f"store {where!r}: name the file as sqlite:///relative or sqlite:////absolute"
-            raise StoreError(msg)
-        return _sqlite(Path(unquote(path)))
-    if not where or rest.startswith("//") or scheme == "memory":
+    if not where or rest.startswith("//") or (scheme == "memory" and colon):
         msg = f"store {_shown(where)}: it must be {ALLOWED}"
         raise StoreError(msg)
     return _sqlite(Path(where))
 
 
-def _sqlite(path: Path) -> Store:
+def _sqlite_at(where: str, rest: str) -> Store:
+    location, _, query = rest.partition("?")
+    path = location.removeprefix("///")
+    if not path or path == location:
+        msg = f"store {where!r}: name the file as sqlite:///relative or sqlite:////absolute"
+        raise StoreError(msg)
+    settings = dict(parse_qsl(query, keep_blank_values=True))
+    synchronous = settings.pop("synchronous", "NORMAL").upper()
+    busy_timeout = settings.pop("busy_timeout", "10")
+    if settings:
+        msg = f"store {where!r}: {min(settings)} is not a setting; known: synchronous, busy_timeout"
+        raise StoreError(msg)
+    try:
+        return _sqlite(Path(unquote(path)), synchronous, float(busy_timeout))
+    except ValueError:
+        msg = f"store {where!r}: busy_timeout is {busy_timeout!r}; it must be seconds"
+        raise StoreError(msg) from None
+
+
+def _sqlite(path: Path, synchronous: str = "NORMAL", busy_timeout: float = 10.0) -> Store:
     from failhook.stores.sqlite import SqliteStore
 
-    return SqliteStore(path)
+    return SqliteStore(path, synchronous=synchronous, busy_timeout=busy_timeout)
 
 
 def _shown(where: str) -> str:

@@ -12,9 +12,10 @@ from typing import Self
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt
 from failhook.stores.records import Texts, to_micros
-from failhook.stores.rows import account_from, account_row, attempt_from, attempt_row
-from failhook.stores.sqlite.database import Database, Synchronous
+from failhook.stores.rows import Columns, account_from, account_row, attempt_from, attempt_row
+from failhook.stores.sqlite.database import Database
 from failhook.stores.sqlite.outbox import SqliteOutbox
+from failhook.text import clean
 
 
 class SqliteStore(SqliteOutbox):
@@ -36,7 +37,7 @@ class SqliteStore(SqliteOutbox):
     """
 
     def __init__(
-        self, path: Path, *, synchronous: Synchronous = "NORMAL", busy_timeout: float = 10.0
+        self, path: Path, *, synchronous: str = "NORMAL", busy_timeout: float = 10.0
     ) -> None:
         super().__init__(Database(path, synchronous=synchronous, busy_timeout=busy_timeout))
         self._texts = Texts()
@@ -102,10 +103,17 @@ class SqliteTransaction:
         return [attempt_from(row, self._texts) for row in rows]
 
     def save_account(self, account: Account) -> None:
-        self._cursor.execute(self._sql["save_account"], account_row(account, self._texts))
+        self._save("save_account", account_row(account, self._texts))
 
     def save_attempt(self, attempt: Attempt) -> None:
-        self._cursor.execute(self._sql["save_attempt"], attempt_row(attempt, self._texts))
+        self._save("save_attempt", attempt_row(attempt, self._texts))
+
+    def _save(self, query: str, columns: Columns) -> None:
+        try:
+            self._cursor.execute(self._sql[query], columns)
+        except UnicodeEncodeError:
+            valid = [clean(value) if isinstance(value, str) else value for value in columns]
+            self._cursor.execute(self._sql[query], valid)
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
         task_key = event.task.key

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Final, Literal, get_args
+from typing import Final
 
 from failhook.errors import StoreError
 from failhook.stores.forks import watch_forks
 from failhook.stores.sqlite.schema import migrations, prepare, queries
 
-Synchronous = Literal["NORMAL", "FULL"]
+_SYNCHRONOUS: Final = ("NORMAL", "FULL")
 
+_MAX_TIMEOUT: Final = 3600
 _WAYS_OUT: Final = {
     sqlite3.SQLITE_BUSY: "another process kept it locked for longer than the busy timeout",
     sqlite3.SQLITE_LOCKED: "another process kept it locked for longer than the busy timeout",
@@ -47,9 +48,12 @@ class Database:
         StoreError: the file cannot be opened, or is not a store that this version can use.
     """
 
-    def __init__(self, path: Path, *, synchronous: Synchronous, busy_timeout: float) -> None:
-        if synchronous not in get_args(Synchronous):
+    def __init__(self, path: Path, *, synchronous: str, busy_timeout: float) -> None:
+        if synchronous not in _SYNCHRONOUS:
             msg = f"store {path}: synchronous is {synchronous!r}; it is NORMAL or FULL"
+            raise StoreError(msg)
+        if not 0 <= busy_timeout <= _MAX_TIMEOUT:
+            msg = f"store {path}: busy_timeout is {busy_timeout}; it is 0 to {_MAX_TIMEOUT} seconds"
             raise StoreError(msg)
         self.path = str(path.absolute())
         self.sql: Mapping[str, str] = queries()

@@ -10,6 +10,7 @@ from sqlite3 import Cursor
 from failhook.outbox.port import DeadLetter, Delivery
 from failhook.stores.records import from_micros, read_event, to_json, to_micros
 from failhook.stores.sqlite.database import Database
+from failhook.text import clean
 
 
 class SqliteOutbox:
@@ -58,13 +59,15 @@ class SqliteOutbox:
 
     def retry(self, ids: Sequence[int], *, not_before: datetime, error: str) -> None:
         with self._database as cursor:
-            cursor.execute(self._sql["retry"], (error, to_micros(not_before), to_json(list(ids))))
+            cursor.execute(
+                self._sql["retry"], (clean(error), to_micros(not_before), to_json(list(ids)))
+            )
 
     def park(self, ids: Sequence[int], *, group_key: str, not_before: datetime) -> None:
-        self._move("park", ids, group_key, to_micros(not_before))
+        self._move("park", ids, clean(group_key), to_micros(not_before))
 
     def bury(self, ids: Sequence[int], *, error: str, now: datetime) -> None:
-        self._move("bury", ids, error, to_micros(now))
+        self._move("bury", ids, clean(error), to_micros(now))
 
     def revive(self, ids: Sequence[int], now: datetime) -> int:
         return self._move("revive", ids, to_micros(now))
