@@ -27,7 +27,9 @@ class Entry:
     """
 
     __slots__ = (
+        "_conditions",
         "_tests",
+        "_verdict",
         "decides_for_a_cause",
         "decides_from_logs",
         "gives_way_to_logs",
@@ -35,11 +37,10 @@ class Entry:
         "needs",
         "needs_one_of",
         "rule",
-        "verdict",
     )
 
     def __init__(self, rule: Rule, derived: Mapping[str, Derived]) -> None:
-        conditions = rule.conditions
+        conditions = self._conditions = rule.conditions
         self.rule = rule
         self.key = next(
             (
@@ -49,11 +50,8 @@ class Entry:
             ),
             None,
         )
-        answered = None if self.key is None else self.key[0]
-        self._tests: tuple[Test, ...] = (
-            *(matcher.test(path) for path, matcher in conditions.items() if path != answered),
-            *(predicate.holds for predicate in rule.also),
-        )
+        self._tests: tuple[Test, ...] | None = None
+        self._verdict: Verdict | None = None
         needs = [path for path, matcher in conditions.items() if matcher.needs_fact()]
         self.needs = frozenset(path for path in needs if path not in derived)
         self.needs_one_of = tuple(
@@ -61,7 +59,6 @@ class Entry:
             for path in needs
             if path in derived and derived[path].made_from
         )
-        self.verdict = Verdict(rule)
         self.decides_for_a_cause = rule.tier <= Tier.REPORT and not rule.fallback
         self.gives_way_to_logs = rule.tier >= Tier.EXIT and rule.kind in _OF_THE_TASK
         self.decides_from_logs = rule.tier <= Tier.REPORT and rule.kind is Kind.APPLICATION
@@ -72,10 +69,27 @@ class Entry:
 
     def holds(self, facts: Facts) -> bool:
         """Return whether what the index has not answered holds too."""
-        for test in self._tests:  # noqa: SIM110 - twice as fast as all() over a generator
+        tests = self._tests
+        if tests is None:
+            tests = self._tests = self._made()
+        for test in tests:  # noqa: SIM110 - twice as fast as all() over a generator
             if not test(facts):
                 return False
         return True
+
+    @property
+    def verdict(self) -> Verdict:
+        """What builds the rule's verdict; most rules never need theirs, so it is made late."""
+        if self._verdict is None:
+            self._verdict = Verdict(self.rule)
+        return self._verdict
+
+    def _made(self) -> tuple[Test, ...]:
+        answered = None if self.key is None else self.key[0]
+        return (
+            *(matcher.test(path) for path, matcher in self._conditions.items() if path != answered),
+            *(predicate.holds for predicate in self.rule.also),
+        )
 
 
 class Index:

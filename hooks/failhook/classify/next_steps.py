@@ -65,6 +65,8 @@ NEXT_STEPS: Final = {
     "Interrupted": "Run it again when nobody needs to interrupt it.",
     "ExternalStateChange": "Look into the scheduler's and the audit log for the change of state.",
     "StateMismatch": "Read the logs of executor and scheduler around this attempt.",
+    "SystemError": "Read the log of the framework's own processes on that node.",
+    "TerminatedExternally": "Read the batch system's own record of the job.",
     "SchedulerError": "Read the scheduler's log; this happened in the scheduler itself.",
 }
 

@@ -29,7 +29,7 @@ FIELDS: Final = (
 
 _STATUS: Final = re.compile(
     r"(?i)(?:exited with\s{1,4}exit ?code|exit ?status|exited with a non-zero exit code|"
-    r"exit code(?: from container \S{1,80})?(?: is)?|exited with(?: exit)? code|exitCode)"
+    r"exit code(?: from container \S{1,80}+)?(?: is)?|exited with(?: exit)? code|exitCode)"
     r"\s{0,4}[:=]?\s{0,4}(-?\d{1,10})\b"
 )
 _EXECUTOR: Final = re.compile(r"(?i)executor|lost task|container marked as failed")

@@ -24,8 +24,8 @@ _BEFORE_START: Final = re.compile(
 _PENDING: Final = re.compile(r"([A-Z]\w{2,60}): (.*)", re.DOTALL)
 _MISMATCH: Final = (
     re.compile(
-        r"finished \((?:\w{1,20}+\.)?(\w{1,40}+)\) although the (?:task|ti)\b[^\n]{0,40}? says"
-        r" (?:it's|its state is) (?:\w{1,20}+\.)?(\w{1,40}+)(?:\.? \(Info: ([^\n]{0,500}?)\))?",
+        r"finished \((?:\w{1,20}+\.)?(\w{1,40}+)\) although the (?:task|ti)\b[^\n]{0,10}? says"
+        r" (?:it's|its state is) (?:\w{1,20}+\.)?(\w{1,40}+)(?:\.? \(Info: ([^\n]{0,400}?)\))?",
         re.IGNORECASE,
     ),
     re.compile(

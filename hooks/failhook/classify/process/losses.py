@@ -178,7 +178,7 @@ LOSSES: Final = (
         message=_STATES,
         because="The executor reports an end although the task never left the queue.",
         source=_AIP97,
-        next_step="Read the executor's log: {mismatch.info}",
+        next_step="Read the executor's log around this attempt.",
     ),
     Rule(
         id="mismatch.never-reported",

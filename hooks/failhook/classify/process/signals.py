@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import ABSENT, PRESENT, at_least, one_of
+from failhook.classify.conditions import ABSENT, PRESENT, at_least, between, one_of
 from failhook.classify.rule import (
     APPLICATION,
     CONFIRMED,
@@ -149,7 +149,7 @@ SIGNALS: Final = (
     Rule(
         id="process.signal",
         tier=Tier.SIGNAL,
-        when={"signal": at_least(1)},
+        when={"signal": between(1, 64)},
         kind=UNKNOWN,
         reason="KilledBySignal",
         confidence=GUESS,

@@ -33,7 +33,7 @@ from failhook.classify.source import Source
 # Frameworks first: their classes often derive from a builtin that says less.
 _TABLES: Final[tuple[tuple[Rule, ...], ...]] = (
     *(MARKS, GPU, AIRFLOW, PLATFORM, CELERY, DASK, RAY, PREFECT, DAGSTER, QUEUES, CLIENTS),
-    *(PLATFORM_FRAMES, POOLS, CLOUD, HTTP, DATABASE, SCHEMAS, TEXTS, STATUSES),
+    *(PLATFORM_FRAMES, POOLS, CLOUD, STATUSES, HTTP, DATABASE, SCHEMAS, TEXTS),
     *(BUILTINS, OPERATING_SYSTEM, FALLBACKS, LOG_LINES),
 )
 

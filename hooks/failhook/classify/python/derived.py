@@ -18,6 +18,9 @@ _EXIT: Final = re.compile(
 _SIGNAL: Final = re.compile(
     r"(?:<Signals\.SIG[A-Z0-9]{2,8}: |signal |\(signal |signal: |SIG[A-Z0-9]{2,8}\(-)(\d{1,2})\b"
 )
+_XID: Final = re.compile(
+    r"\bXid \(PCI:[0-9a-fA-F:.]{1,40}\): (\d{1,3})\b|\bXid[ :=]{1,3}(\d{1,3})\b"
+)
 _THREE_DIGITS: Final = re.compile(r"\d{3}")
 _STATUS: Final = (
     # google.api_core: "403 POST https://...", aiohttp: "404, message='...'", urllib3 and friends
@@ -44,7 +47,7 @@ _CODE: Final = (
     re.compile(r"^\((\d{4}), ['\"]|\bERROR (\d{4}) \("),
 )
 _RETRY_AFTER: Final = re.compile(
-    r"(?:[Rr]etry[- ][Aa]fter|try again in|retry in) ?:? ?(\d{1,6}(?:\.\d{1,3})?) ?(ms|m|s|h)?\b"
+    r"(?:[Rr]etry[- ][Aa]fter|try again in|retry in) ?:? ?(\d{1,6}+(?:\.\d{1,3}+)?+) ?(ms|m|s|h)?\b"
 )
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _GPU: Final = (
@@ -184,6 +187,13 @@ _SENTENCES: Final = (
 )
 
 
+def _xids(facts: Facts) -> Value:
+    """Return the numbers of the driver's Xid events, as texts."""
+    text = facts["text.gpu"]
+    found = _XID.findall(text) if isinstance(text, str) else []
+    return tuple(dict.fromkeys(one or other for one, other in found))
+
+
 def _words(facts: Facts) -> Value:
     """Return what came as plain sentences: an error without a class, a state's message, the log."""
     texts = [text for path in _SENTENCES if isinstance(text := facts[path], str)]
@@ -242,6 +252,7 @@ DERIVED: Final[Mapping[str, Derived]] = {
     "said.allow_retries": Derived(_said("allow_retries")),
     "child.signal": Derived(_child_signal),
     "child.exit_code": Derived(_child_exit_code),
+    "gpu.xid": Derived(_xids, ("text.gpu",)),
     "frames": Derived(_frames, _ANY_TEXT),
     "text": Derived(_text, _ANY_TEXT),
     "words": Derived(_words, _SENTENCES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import has, like
+from failhook.classify.conditions import has, like, one_of
 from failhook.classify.rule import (
     APPLICATION,
     CONFIRMED,
@@ -23,6 +23,12 @@ _NCCL: Final = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/api/ty
 _NVML: Final = "https://github.com/NVIDIA/nvidia-container-toolkit/issues/48"
 _TORCH_MEMORY: Final = "https://pytorch.org/docs/stable/notes/cuda.html#memory-management"
 _WATCHDOG: Final = "https://pytorch.org/docs/stable/distributed.html"
+
+_BROKEN: Final = one_of(
+    *("46", "48", "62", "63", "64", "74", "79", "92", "94", "95", "119", "120", "136", "140"),
+    *("142", "143", "144", "145"),
+)
+_OF_THE_PROGRAM: Final = one_of("13", "31", "43", "45")
 
 GPU: Final = (
     Rule(
@@ -46,16 +52,24 @@ GPU: Final = (
         source=_XID,
     ),
     Rule(
+        id="gpu.xid",
+        tier=Tier.HARDWARE,
+        when={"gpu.xid": _BROKEN},
+        kind=INFRA,
+        reason="HardwareFailure",
+        deterministic=False,
+        confidence=CONFIRMED,
+        hint=Hint.OTHER_NODE,
+        message="The driver reports a fault of the device: Xid {gpu.xid}.",
+        because="The driver names a fault of the device, whatever exception it caused.",
+        source=_XID,
+    ),
+    Rule(
         id="gpu.lost",
         tier=Tier.HARDWARE,
         when={
             "text.gpu": like(
-                r"has fallen off the bus|GPU is lost"
-                r"|Unable to determine the device handle for [Gg][Pp][Uu]"
-                r"|\bNVRM: Xid[^\n]{0,80}: (?:46|48|62|63|64|74|79|92|94|95|119|120|136"
-                r"|140|142|143|144|145)\b"
-                r"|\bXid[ :(]{1,3}(?:\w{0,20}[:.\w]{0,40}\)?: )?(?:46|48|62|63|64|74|79"
-                r"|92|94|95|119|120|140)\b"
+                r"has fallen off the bus|GPU is lost|[Uu]nable to determine the device handle for"
             )
         },
         kind=INFRA,
@@ -63,8 +77,8 @@ GPU: Final = (
         deterministic=False,
         confidence=CONFIRMED,
         hint=Hint.OTHER_NODE,
-        message="The driver lost the device or reports that it is broken.",
-        because="The driver names a fault of the device, whatever exception it caused.",
+        message="The driver lost the device.",
+        because="The driver does not reach the device any more, whatever exception that caused.",
         source=_XID,
     ),
     Rule(
@@ -132,7 +146,6 @@ GPU: Final = (
                 r"|device function|device ordinal"
                 r"|resource handle|program counter)|an illegal instruction)"
                 r"|too many resources requested for launch"
-                r"|\bXid[ :(]{1,3}(?:\w{0,20}[:.\w]{0,40}\)?: )?(?:13|31|43|45)\b"
             )
         },
         kind=APPLICATION,
@@ -140,6 +153,16 @@ GPU: Final = (
         message="Code on the device did something that it may not do.",
         because="The device stopped a kernel for what the kernel itself did.",
         source=_CUDA,
+    ),
+    Rule(
+        id="gpu.programming-error.xid",
+        tier=Tier.HARDWARE,
+        when={"gpu.xid": _OF_THE_PROGRAM},
+        kind=APPLICATION,
+        reason="NativeCrash",
+        message="The driver stopped the program: Xid {gpu.xid}.",
+        because="The driver names a fault of the program, not of the device.",
+        source=_XID,
     ),
     Rule(
         id="gpu.no-kernel-image",

@@ -16,12 +16,14 @@ _HEAD: Final = re.compile(
     r"(?P<type>[A-Za-z_][\w.<>]{0,200}(?:\([A-Za-z_]\w{0,100}\))?)(?::[ ]?(?P<message>.*))?",
     re.DOTALL,
 )
-_LOOKS_LIKE_A_CLASS: Final = re.compile(
-    r"(?:^|\.)(?:[A-Z]\w*(?:Error|Exception|Timeout|Exit|Interrupt|Warning|Failure|Expired|Lost"
-    r"|Exceeded|Terminated|Killed|Worker|Pool|Group|Denied|Unavailable|NotFound|Forbidden"
-    r"|Unauthorized|Conflict|Aborted|Cancelled|BadRequest|Refused|Closed|Full|Empty|Signal)"
-    r"|_[A-Z]\w*Error)$"
+_ENDINGS: Final = (
+    *("Error", "Exception", "Timeout", "Exit", "Interrupt", "Warning", "Failure", "Expired"),
+    *("Lost", "Exceeded", "Terminated", "Killed", "KilledWorker", "Pool", "Group", "Denied"),
+    *("Unavailable", "NotFound", "Forbidden", "Unauthorized", "Conflict", "Aborted", "Cancelled"),
+    *("BadRequest", "Refused", "Closed", "Full", "Empty", "Signal"),
 )
+"""How names of exceptions end; other words before a colon are no classes."""
+
 _IN_LINE: Final = re.compile(
     r"(?:^|[\s\]:-])(?P<type>(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}): (?P<message>\S.{0,800})"
 )
@@ -43,7 +45,7 @@ def read_error(text: str) -> ErrorInfo:
         return _read_traceback(text)
     line = text.strip()
     head = _HEAD.fullmatch(line)
-    if head and "\n" not in head["type"] and _LOOKS_LIKE_A_CLASS.search(head["type"]):
+    if head and "\n" not in head["type"] and _is_a_class(head["type"]):
         return ErrorInfo(type=_qualified(head["type"]), message=head["message"] or "")
     return ErrorInfo(type="builtins.str", message=text)
 
@@ -55,7 +57,7 @@ def last_error(log: str) -> ErrorInfo | None:
         return None if error.type == "builtins.Exception" else error
     for row in reversed(log.splitlines()[-200:]):
         found = _IN_LINE.search(row[:1_000])
-        if found is not None and _LOOKS_LIKE_A_CLASS.search(found["type"]):
+        if found is not None and _is_a_class(found["type"]):
             return ErrorInfo(type=_qualified(found["type"]), message=found["message"])
     return None
 
@@ -93,6 +95,11 @@ def _last_line(part: str) -> tuple[str, str]:
             message = head["message"] or ""
             return _qualified(head["type"]), f"{message}\n{rest}" if rest else message
     return "builtins.Exception", (after if found else part).strip()
+
+
+def _is_a_class(name: str) -> bool:
+    last = name.split("(", 1)[0].rpartition(".")[2]
+    return last.endswith(_ENDINGS) and last.lstrip("_")[:1].isupper()
 
 
 def _qualified(name: str) -> str:
