@@ -13,7 +13,7 @@ from failhook.classify.rule import Rule, Tier
 from failhook.classify.source import Source
 from failhook.classify.sources import SOURCES
 from failhook.classify.verdict import fact
-from failhook.details import FailureDetails, Kind
+from failhook.details import Fact, FailureDetails, Kind
 from failhook.evidence import Evidence
 from failhook.task import Task
 
@@ -169,7 +169,7 @@ _MANY: Final = 256
 def _explanation(
     details: FailureDetails,
     rule: Rule | None,
-    facts: tuple[object, ...],
+    facts: tuple[Fact, ...],
     others: tuple[Rule, ...],
 ) -> Explanation:
     return Explanation(
@@ -177,7 +177,7 @@ def _explanation(
         because=rule.because if rule else details.message,
         tier=rule.tier.name.lower() if rule else Tier.THIRD_PARTY.name.lower(),
         matched=rule.describe() if rule else "",
-        facts=facts,  # type: ignore[arg-type]
+        facts=facts,
         considered=tuple(
             Considered(
                 rule=other.id,
