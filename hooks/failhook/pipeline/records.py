@@ -83,13 +83,15 @@ class Records:
         self, ledger: Ledger, task: Task, failure: Failure, *, simulated: bool = False
     ) -> tuple[Decision, FailureEvent | None]:
         """Count a failed attempt once; return the decision, and the event if there is news."""
-        attempt = ledger.attempt(task.attempt_key)
         account = ledger.account(task.key)
-        if attempt is not None and attempt.state is not AttemptState.OPEN:
-            return self._again(ledger, attempt, account or _NOBODY, failure)
-        now = self.clock.now()
-        if account is None:
+        attempt = None
+        if account is None:  # then nothing is known of any attempt
             account = _NOBODY
+        else:
+            attempt = ledger.attempt(task.attempt_key)
+            if attempt is not None and attempt.state is not AttemptState.OPEN:
+                return self._again(ledger, attempt, account, failure)
+        now = self.clock.now()
         first_started_at = account.first_started_at or now
         decision = decide(
             failure.details,

@@ -136,7 +136,7 @@ class SqliteTransaction:
                 self._sql["add_event"], (event.event_id, task_key, body)
             ).lastrowid
         due_at = to_micros(now)
-        for plugin in absent:
-            self._cursor.execute(
-                self._sql["add_row"], (row, task_key, plugin, plugin not in behind, due_at)
-            )
+        self._cursor.executemany(
+            self._sql["add_row"],
+            [(row, task_key, plugin, plugin not in behind, due_at) for plugin in absent],
+        )
