@@ -58,9 +58,9 @@ class _Level:
 
 
 _LEVELS: Final = (
-    _Level(1, Room(errors=32, per_error=32, facts=64, labels=64, phases=50)),
-    _Level(1 / 2, Room(errors=16, per_error=16, facts=32, labels=64, phases=30)),
-    _Level(1 / 4, Room(errors=8, per_error=8, facts=16, labels=32, phases=20)),
+    _Level(1, Room(errors=24, per_error=10, facts=48, labels=48, phases=50)),
+    _Level(1 / 2, Room(errors=16, per_error=8, facts=32, labels=48, phases=30)),
+    _Level(1 / 4, Room(errors=8, per_error=6, facts=16, labels=32, phases=20)),
     _Level(1 / 8, Room(errors=4, per_error=4, facts=8, labels=16, phases=10)),
     _Level(1 / 16, Room(errors=3, per_error=2, facts=4, labels=8, phases=5)),
     _Level(1 / 64, Room(errors=2, per_error=1, facts=2, labels=4, phases=2, policy=False)),
@@ -193,11 +193,13 @@ class _First:
     def _details(self, details: FailureDetails) -> FailureDetails:
         return self._part(details, add_details, pruned_details, rewritten_details)
 
-    def _text(self, text: str, limit: int, name: str = "") -> str:
+    def _text(self, text: str, limit: int, name: str = "", *, secret: bool = True) -> str:
         """Redact a window of the text and cut it to its limit.
 
         The window is larger than what stays by the longest token on either side of its gap.
         """
+        if not secret:
+            return cut_redacted(clean(text), limit)
         window = cut(text, limit + 2 * LONGEST_TOKEN)
         if name:
             return cut_redacted(self._redactor.redact_value(name, clean(window)), limit)
@@ -215,7 +217,7 @@ def _whole(part: _Part, room: Room) -> _Part:  # noqa: ARG001 - as all that prun
 
 
 def _cutting(share: float) -> TextRewriter:
-    def rewrite(text: str, limit: int, name: str = "") -> str:  # noqa: ARG001 - as all rewriters
+    def rewrite(text: str, limit: int, name: str = "", *, secret: bool = True) -> str:  # noqa: ARG001 - as all rewriters
         return cut_redacted(text, max(_SHORTEST, int(limit * share)))
 
     return rewrite
@@ -245,5 +247,7 @@ def _cut_down(event: FailureEvent, level: _Level) -> FailureEvent:
         decision=event.decision and rewritten_decision(event.decision, text),
         previous=event.previous and details(event.previous),
         first_failure=event.first_failure and details(event.first_failure),
+        first_error=text(event.first_error, LINE),
+        observer=text(event.observer, TOKEN),
         phases=rewritten_phases(pruned_phases(event.phases, room), text),
     )

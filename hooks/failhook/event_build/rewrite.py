@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, Protocol, TypeVar, overload
+from typing import Final, Protocol, TypeVar
 
 from failhook.decision import Because, Decision
 from failhook.details import Fact, FailureDetails, JsonScalar
 from failhook.error_info import ErrorInfo, Mark
 from failhook.phases import PhaseHistory
 from failhook.task import Task
-from failhook.text import clean, cut_redacted
 
 MESSAGE: Final = 16_384
 TRACEBACK: Final = 32_768
@@ -31,13 +30,14 @@ _Number = TypeVar("_Number", int, float)
 class TextRewriter(Protocol):
     """What is done to each text."""
 
-    def __call__(self, text: str, limit: int, name: str = "") -> str:
+    def __call__(self, text: str, limit: int, name: str = "", *, secret: bool = True) -> str:
         """Return the text with no more than `limit` characters and a mark.
 
         Args:
             text: any text.
             limit: characters.
             name: what the text is the value of, where that may tell that it is a secret.
+            secret: whether the text can hold a secret; names of types, rules, owners cannot.
         """
         ...
 
@@ -49,14 +49,19 @@ def sound(number: float) -> bool:
 
 def rewritten_task(task: Task, text: TextRewriter) -> Task:
     """Rewrite the texts of a task; its names, by which it is found, stay."""
-    labels = {_identifier(name): text(value, LINE, name) for name, value in task.labels.items()}
+    labels = {_name(name, text): text(value, LINE, name) for name, value in task.labels.items()}
+    policy = task.policy
+    if policy is not None:
+        codes = tuple(_name(code, text) for code in policy.non_retryable_codes)
+        policy = replace(policy, non_retryable_codes=codes)
     return replace(
         task,
         labels=MappingProxyType(labels),
-        owner=_identifier(task.owner),
+        owner=task.owner and _name(task.owner, text),
         log_url=_optional(task.log_url, LINE, text),
         executor=_optional(task.executor, TOKEN, text),
-        traceparent=_identifier(task.traceparent),
+        traceparent=task.traceparent and _name(task.traceparent, text),
+        policy=policy,
     )
 
 
@@ -64,10 +69,10 @@ def rewritten_error(error: ErrorInfo, text: TextRewriter) -> ErrorInfo:
     """Rewrite the texts of an error and of all below it."""
     return replace(
         error,
-        type=_identifier(error.type),
+        type=_name(error.type, text),
         message=text(error.message, MESSAGE),
         traceback=text(error.traceback, TRACEBACK),
-        mro=tuple(map(_identifier, error.mro)),
+        mro=tuple(_name(base, text) for base in error.mro),
         notes=tuple(text(note, SENTENCE) for note in error.notes),
         attributes=_attributes(error.attributes, text),
         cause=None if error.cause is None else rewritten_error(error.cause, text),
@@ -81,7 +86,7 @@ def _attributes(
     attributes: Mapping[str, JsonScalar], text: TextRewriter
 ) -> Mapping[str, JsonScalar]:
     return MappingProxyType(
-        {_identifier(name): _scalar(value, name, text) for name, value in attributes.items()}
+        {_name(name, text): _scalar(value, name, text) for name, value in attributes.items()}
     )
 
 
@@ -101,9 +106,9 @@ def rewritten_details(details: FailureDetails, text: TextRewriter) -> FailureDet
         details,
         reason=text(details.reason, TOKEN),
         message=text(details.message, SENTENCE),
-        rule=_identifier(details.rule),
+        rule=_name(details.rule, text),
         evidence=tuple(
-            Fact(_identifier(fact.path), _scalar(fact.value, fact.path, text))
+            Fact(_name(fact.path, text), _scalar(fact.value, fact.path, text))
             for fact in details.evidence
         ),
         executor=_optional(details.executor, TOKEN, text),
@@ -134,7 +139,7 @@ def rewritten_phases(phases: PhaseHistory, text: TextRewriter) -> PhaseHistory:
         tuple(
             replace(
                 transition,
-                phase=_identifier(transition.phase),
+                phase=_name(transition.phase, text),
                 message=text(transition.message, LINE),
             )
             for transition in phases.transitions
@@ -158,10 +163,5 @@ def _optional(value: str | None, limit: int, text: TextRewriter) -> str | None:
     return None if value is None else text(value, limit)
 
 
-@overload
-def _identifier(value: str) -> str: ...
-@overload
-def _identifier(value: str | None) -> str | None: ...
-def _identifier(value: str | None) -> str | None:
-    """Cut a name that is no secret by its nature: of a type, a rule, an owner."""
-    return None if value is None else cut_redacted(clean(value), TOKEN)
+def _name(value: str, text: TextRewriter) -> str:
+    return text(value, TOKEN, secret=False)

@@ -180,7 +180,7 @@ DEFAULT: Final = (
     ),
     _shape(
         "rest of a private key",
-        rf"characters\ cut\ \.\.\.\] ( {_PEM_BODY} ) (?<=PRIVATE\ KEY)",
+        rf"characters\ cut\ \.\.\.\] ( [A-Za-z0-9+/=]{{0,80}}+ {_PEM_BODY} ) (?<=PRIVATE\ KEY)",
         "private key",
     ),
     _shape("JSON Web Token", r"eyJ[\w-]{8,}+ (?: \.[\w-]*+ ){0,4}", "eyj"),

@@ -1,0 +1,260 @@
+"""What is a secret goes, what only looks like one stays, and no text takes long."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from failhook.errors import ConfigError
+from failhook.redact import DEFAULT, HIDDEN, WITHHELD, Pattern, Redactor
+from failhook.text import CUT_MARK, cut
+from tests.model.planted import PLANTED, pem
+from tests.model.strategies import foreign_texts
+
+CASES = Path(__file__).parents[1] / "cases"
+REDACTOR = Redactor()
+
+planted = st.sampled_from(list(PLANTED.values()))
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_secret_is_hidden_and_what_is_around_it_stays(kind):
+    """The secret is replaced by a marker, and the words around it can still be read."""
+    assert PLANTED[kind].hidden == REDACTOR.redact(PLANTED[kind].text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password authentication failed for user "app"',
+        "Access denied for user 'root'@'localhost' (using password: YES)",
+        "password: must be at least 8 characters",
+        "invalid token: unexpected end of input",
+        "SyntaxError: Unexpected token: '}'",
+        "KeyError: 'password'",
+        "the token and the secret are in the vault",
+        'secret "db-password" not found',
+        "secretName: db, secretKeyRef: x, password_file=/run/secrets/db",
+        "max_tokens=4096, token_count=8, primary_key=5, cache_key=a, key=lambda x: x",
+        "password=None token=null secret=''",
+        "    token = get_token(user)",
+        "    conn = connect(password=self.password, token=config.token)",
+        "    def login(self, password: str, token: bytes) -> None:",
+        "authorization: required; Bearer authentication failed; basic functionality",
+        "ssh://git@github.example/a and abfss://container@account.example/a",
+        "http://host:8080/path and docker://image@sha256:0123",
+        "docker run -u 1000:1000 image",
+        "PWD=/root OLDPWD=/tmp/x",
+        "https://example.org/?page=2&sort=asc",
+        "expected the columns ['username', 'password', 'host']",
+        "task-1234567890 of disk-usage-report-for-the-cluster",
+        "-----BEGIN CERTIFICATE-----",
+        "expected '-----BEGIN PRIVATE KEY-----' at the start of the file",
+        "pass: 12, fail: 3",
+    ],
+)
+def test_prose_and_source_stay_as_they_are(text):
+    """A word like password or token without its value is no secret."""
+    assert text == REDACTOR.redact(text)
+
+
+@pytest.mark.parametrize("file", ["cluster.jsonl", "python.jsonl"])
+def test_real_failure_messages_stay_as_they_are(file):
+    """Of the texts of 338 real failures none is touched: none of them holds a secret."""
+
+    def texts(value):
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list):
+            for item in value.values() if isinstance(value, dict) else value:
+                yield from texts(item)
+
+    lines = (CASES / file).read_text().splitlines()
+    found = [text for line in lines for text in texts(json.loads(line)["evidence"])]
+
+    assert len(found) > 500
+    assert [] == [text for text in found if REDACTOR.redact(text) is not text]
+
+
+@given(st.lists(st.one_of(foreign_texts, planted.map(lambda plant: plant.text)), max_size=6))
+def test_redacting_twice_changes_nothing(pieces):
+    """What was redacted is not redacted again."""
+    once = REDACTOR.redact("\n".join(pieces))
+
+    assert once == REDACTOR.redact(once)
+
+
+@given(before=foreign_texts, plant=planted, after=foreign_texts)
+def test_a_secret_goes_whatever_stands_around_it(before, plant, after):
+    """Other lines before and after it do not save a secret."""
+    assert plant.secret not in REDACTOR.redact(f"{before}\n{plant.text}\n{after}")
+
+
+@given(plant=planted, data=st.data())
+def test_no_piece_of_a_secret_survives_a_cut_inside_it(plant, data):
+    """Where a coarse cut falls into a secret, what is left on both sides of it goes too."""
+    start = plant.text.index(plant.secret)
+    first = data.draw(st.integers(start, start + len(plant.secret)), label="head")
+    filler = "lorem ipsum dolor " * 300
+    text = f"{plant.text[:first]}[... {len(filler)} characters cut ...]{plant.text[first:]}"
+
+    hidden = REDACTOR.redact(f"{filler}{text} {filler}")
+
+    size = 6 if len(plant.secret) > 12 else 3
+    pieces = {plant.secret[at : at + size] for at in range(len(plant.secret) - size + 1)}
+    assert set() == {piece for piece in pieces if piece in hidden}
+    assert CUT_MARK.search(hidden)
+
+
+def test_the_rest_of_a_private_key_goes_though_its_beginning_was_cut():
+    """A cut may leave lines of a key without the line that says what they are."""
+    key = pem()
+    text = cut("x " * 5_000 + key + " y", 1_500)
+
+    hidden = REDACTOR.redact(text)
+
+    assert "MIIE" not in hidden
+    assert hidden.startswith("x x")
+    assert hidden.endswith("----- y")
+
+
+def test_a_long_token_is_withheld_to_its_end():
+    """The token that a cut falls into is withheld, up to 4,096 characters, and no word more."""
+    text = "see a" + "b" * 100 + "[... 7 characters cut ...]" + "c" * 100 + " there"
+
+    assert "see ***[... 7 characters cut ...]*** there" == REDACTOR.redact(text)
+    assert "a [... 7 characters cut ...] b" == REDACTOR.redact("a [... 7 characters cut ...] b")
+
+
+def test_values_are_hidden_by_their_names():
+    """A value whose name says that it is a secret goes as a whole, any other is looked into."""
+    assert HIDDEN == REDACTOR.redact_value("DB_PASSWORD", "all of it")
+    assert HIDDEN == REDACTOR.redact_value("container.env.api_key", "x")
+    assert "all of it" == REDACTOR.redact_value("team", "all of it")
+    assert "password=***" == REDACTOR.redact_value("command", "password=x9")
+
+
+def test_the_users_own_patterns_are_tried_too():
+    """An expression of the user's hides its groups, or all that it matches where it has none."""
+    redactor = Redactor(
+        extra=(
+            r"ACME-\d+",
+            r"badge (\w+) of (\w+)",
+            Pattern("door code", re.compile(r"door (\d+)"), signs=("door",)),
+        )
+    )
+
+    assert "*** by badge *** of ***" == redactor.redact("ACME-77 by badge b1 of ann")
+    assert "door *** and password=***" == redactor.redact("door 1234 and password=x9")
+    assert not redactor.plain(["ACME-77"])
+    assert redactor.plain(["nothing here", "nothing here"])
+
+
+def test_a_wrong_expression_is_named():
+    """An expression that does not compile is refused, with itself in the message."""
+    with pytest.raises(ConfigError, match=r"redaction pattern 'a\(' is not a regular expression"):
+        Redactor(extra=("a(",))
+
+
+def test_where_redaction_fails_the_text_is_withheld():
+    """A pattern that raises costs the text, never the event, and lets nothing through."""
+
+    class Broken(Pattern):
+        def spans(self, text):
+            raise RuntimeError(text)
+
+    redactor = Redactor(extra=(Broken("broken", re.compile("x"), signs=("fragile",)),))
+
+    assert WITHHELD == redactor.redact("fragile: password=x9")
+    assert not redactor.plain(["fragile"])
+    assert "sound" == redactor.redact("sound")
+
+
+def test_letters_that_grow_in_lower_case_do_not_move_the_marker():
+    """One letter that becomes two in lower case must not shift what is hidden after it."""
+    assert "İİİ PASSWORD=***, İ" == REDACTOR.redact("İİİ PASSWORD=s3cret, İ")
+
+
+def test_memory_of_plain_texts_is_bounded():
+    """The redactor remembers a bounded number of short plain texts, and long ones not at all."""
+    redactor = Redactor()
+
+    for number in range(5_000):
+        assert redactor.plain([f"text number {number}"])
+    assert redactor.plain(["long " * 1_000])
+
+    assert 0 < len(redactor._plain) <= 1_024
+    assert len(redactor._signless) <= 1_024
+    assert max(map(len, redactor._plain)) < 100
+
+
+HOSTILE = [
+    "password=",
+    "password=x ",
+    "password='",
+    r"password=\"",
+    "password\\",
+    "password   ",
+    "password=a.",
+    "token",
+    "secret",
+    "apikey",
+    "token:a",
+    "token=a)]}",
+    "('token','",
+    "--token ",
+    "--",
+    "--a",
+    "<password>",
+    "://",
+    "://a:",
+    "://a@",
+    "?a",
+    "?token=",
+    "&",
+    "authorization: ",
+    "authorization','",
+    "bearer a",
+    "cookie: a",
+    " -u a:",
+    "auth=('",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----\n" + "A" * 64 + "\n",
+    "-----END PRIVATE KEY-----",
+    "[... 1 characters cut ...]",
+    "[... 1 characters cut ...]x PRIVATE KEY ",
+    "eyJ",
+    "eyJaaaaaaaaaa.",
+    "AKIA",
+    "sk-",
+    "SG.aaaaaaaaaaaaaaaaaaaa.",
+    "x",
+    "\n",
+    "İ",
+]
+
+
+@pytest.mark.parametrize("seed", HOSTILE)
+def test_hostile_text_takes_time_in_proportion(seed):
+    """Long text made to confuse the patterns is redacted, and grows no more than the markers.
+
+    Nothing is timed: with one pattern that takes quadratic time this test would not end.
+    """
+    text = seed * (300_000 // len(seed))
+
+    assert len(REDACTOR.redact(text)) <= 2 * len(text)
+
+
+def test_every_pattern_says_its_signs():
+    """A pattern without signs would be tried on every text of every event."""
+    assert [] == [pattern.name for pattern in DEFAULT if not pattern.signs]
+    assert [] == [
+        pattern.name
+        for pattern in DEFAULT
+        if any(sign != sign.lower() or "\n" in sign for sign in pattern.signs)
+    ]
