@@ -13,7 +13,7 @@ CORE = $(shell $(BIN)/python -c "import tomllib; \
 	print(','.join(path + end for path in paths for end in ('.py', '/*.py')))")
 CORE_COVERAGE := 99
 
-.PHONY: help venv demo test lint format typing bench docs docs-check clean
+.PHONY: help venv demo test lint format typing bench score docs docs-check clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ typing: $(VENV)/.dev ## mypy and pyright, both strict
 
 bench: $(VENV)/.dev ## print the ratios of docs/benchmarks.md
 	$(BIN)/python -m tests.benchmarks
+
+score: $(VENV)/.dev ## print how right the verdicts are on the real failures in tests/cases
+	$(BIN)/python -m tests.score
 
 docs: $(VENV)/.dev ## write the generated parts of the docs anew
 	$(BIN)/python docs/generate.py

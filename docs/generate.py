@@ -90,30 +90,56 @@ def _verdicts() -> Iterable[tuple[str, bool, FailureDetails]]:
 
 
 def verdicts() -> str:
-    """Return every built-in rule, by source and in order of precedence."""
-    parts: list[str] = []
+    """Return the list of the pages of built-in rules."""
+    rows = [
+        [f"[{name}](verdicts/{name}.md)", str(len(rules)), ", ".join(_kinds(rules))]
+        for name, rules in _by_page().items()
+    ]
+    return table(["rules on", "rules", "verdicts"], rows)
+
+
+def _kinds(rules: Iterable[Rule]) -> list[str]:
+    return sorted({_said(rule.kind) for rule in rules})
+
+
+def _by_page() -> dict[str, list[Rule]]:
+    """Return the rules by the first word of their ids, in order of precedence."""
+    pages: dict[str, list[Rule]] = {}
     for source in SOURCES:
-        rows = [_rule(rule) for rule in sorted(source.rules, key=lambda rule: rule.tier)]
-        head = ["rule", "tier", "when", "verdict", "confidence", "because"]
-        parts.append(f"\n### {source.name}\n\n{table(head, rows)}")
-    return "".join(parts)
+        for rule in source.rules:
+            pages.setdefault(rule.id.partition(".")[0], []).append(rule)
+    return {name: sorted(pages[name], key=lambda rule: rule.tier) for name in sorted(pages)}
+
+
+def verdict_pages() -> dict[Path, str]:
+    """Return every page of built-in rules."""
+    head = ["rule", "tier", "when", "verdict", "confidence", "because", "next step"]
+    return {
+        DOCS / "verdicts" / f"{name}.md": f"# Verdicts: {name}\n\n"
+        "Written by `make docs` from the tables in `hooks/failhook/classify/`.\n"
+        "The first rule whose conditions all hold decides; [all pages](../verdicts.md).\n\n"
+        f"{table(head, map(_rule, rules))}"
+        for name, rules in _by_page().items()
+    }
+
+
+def scores() -> str:
+    """Return how right the verdicts are on the real failures in tests/cases."""
+    sys.path.insert(0, str(DOCS.parent))
+    from tests.score.report import HEAD, rows
+
+    return table(HEAD, rows())
 
 
 def _rule(rule: Rule) -> list[str]:
-    anchor = f'<a id="{rule.id.replace(".", "")}"></a>[{rule.id}]({rule.source})'
-    retry = {True: ", deterministic", False: ", a retry may help"}.get(
-        rule.deterministic if isinstance(rule.deterministic, bool) else None  # type: ignore[arg-type]  # None finds nothing
-    )
-    verdict = f"{_said(rule.kind)} {_said(rule.reason)}{retry or ''}"
+    anchor = f'<a id="{rule.id}"></a>[{rule.id}]({rule.source})'
+    help_or_not = {True: ", deterministic", False: ", a retry may help"}
+    retry = help_or_not.get(rule.deterministic, "") if isinstance(rule.deterministic, bool) else ""
+    verdict = f"{_said(rule.kind)} {_said(rule.reason)}{retry}"
     when = f"`{rule.describe().replace('`', chr(39))}`"
-    return [
-        anchor,
-        Tier(rule.tier).name.lower(),
-        when,
-        verdict,
-        _said(rule.confidence),
-        rule.because,
-    ]
+    tier = Tier(rule.tier).name.lower()
+    sure = _said(rule.confidence)
+    return [anchor, tier, when, verdict, sure, rule.because, rule.next_step]
 
 
 def _said(value: object) -> str:
@@ -150,10 +176,15 @@ def _joined(text: str) -> list[str]:
     return lines
 
 
-PARTS: dict[str, Callable[[], str]] = {"gate": gate, "verdicts": verdicts, "hooks": hooks}
+PARTS: dict[str, Callable[[], str]] = {
+    "gate": gate,
+    "verdicts": verdicts,
+    "hooks": hooks,
+    "scores": scores,
+}
 
 
-def generated(page: Path) -> str:
+def with_parts(page: Path) -> str:
     """Return a page with its generated parts as they should be.
 
     Raises:
@@ -164,16 +195,28 @@ def generated(page: Path) -> str:
     )
 
 
+def wanted() -> dict[Path, str | None]:
+    """Return every page as it should be; None for one that should not be there."""
+    whole = verdict_pages()
+    gone = {page: None for page in (DOCS / "verdicts").glob("*.md") if page not in whole}
+    return {page: with_parts(page) for page in sorted(DOCS.glob("*.md"))} | whole | gone
+
+
 def main(arguments: Sequence[str]) -> int:
     """Write or check; return the exit status."""
-    stale = [
-        page for page in sorted(DOCS.rglob("*.md")) if generated(page) != page.read_text("utf-8")
-    ]
-    for page in stale:
+    stale = 0
+    for page, text in wanted().items():
+        found = page.read_text("utf-8") if page.exists() else None
+        if found == text:
+            continue
+        stale += 1
         if "--check" in arguments:
             print(f"{page.relative_to(DOCS.parent)} is out of date; run make docs", file=sys.stderr)
+        elif text is None:
+            page.unlink()
         else:
-            page.write_text(generated(page), "utf-8")
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text, "utf-8")
     return 1 if stale and "--check" in arguments else 0
 
 

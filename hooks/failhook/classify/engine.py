@@ -19,7 +19,7 @@ from failhook.task import Task
 
 ThirdParty = Callable[[Task | None, Evidence], FailureDetails | None]
 
-DOCS: Final = "docs/verdicts.md"
+DOCS: Final = "docs/verdicts"
 TASK_FIELDS: Final = ("namespace", "workflow", "name", "owner", "executor", "attempt")
 """What users' rules can ask of the task, as ``task.name``."""
 _UNKNOWN: Final = "unknown"
@@ -194,7 +194,7 @@ def _explanation(
         ),
         next_step=rule.advice if rule else "",
         source=rule.source if rule else "",
-        docs=f"{DOCS}#{rule.id.replace('.', '')}" if rule else DOCS,
+        docs=f"{DOCS}/{rule.id.partition('.')[0]}.md#{rule.id}" if rule else f"{DOCS}.md",
     )
 
 
