@@ -27,12 +27,13 @@ from failhook.classify.python.ray import RAY
 from failhook.classify.python.reader import read
 from failhook.classify.python.schemas import SCHEMAS
 from failhook.classify.python.sentences import TEXTS
+from failhook.classify.python.spark import SPARK
 from failhook.classify.rule import Rule
 from failhook.classify.source import Source
 
 # Frameworks first: their classes often derive from a builtin that says less.
 _TABLES: Final[tuple[tuple[Rule, ...], ...]] = (
-    *(MARKS, GPU, AIRFLOW, PLATFORM, CELERY, DASK, RAY, PREFECT, DAGSTER, QUEUES, CLIENTS),
+    *(MARKS, GPU, AIRFLOW, PLATFORM, CELERY, DASK, RAY, PREFECT, DAGSTER, QUEUES, CLIENTS, SPARK),
     *(PLATFORM_FRAMES, POOLS, CLOUD, STATUSES, HTTP, DATABASE, SCHEMAS, TEXTS),
     *(BUILTINS, OPERATING_SYSTEM, FALLBACKS, LOG_LINES),
 )

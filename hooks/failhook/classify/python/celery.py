@@ -28,7 +28,7 @@ _REVOKE: Final = f"{_WORKERS}#revoke-revoking-tasks"
 _CELERY: Final = "https://docs.celeryq.dev/en/stable/reference/celery.exceptions.html"
 _KOMBU: Final = "https://docs.celeryq.dev/projects/kombu/en/stable/reference/kombu.exceptions.html"
 _RABBIT: Final = "https://www.rabbitmq.com/docs/consumers#acknowledgement-timeout"
-_LOST: Final = ("billiard.WorkerLostError", "WorkerLostError")
+_LOST: Final = ("billiard.WorkerLostError", "celery.WorkerLostError")
 _SHUTDOWN: Final = like(
     r"worker: (?:Warm|Cold|Hitting Ctrl\+C|Soft) [Ss]hutdown|[Ww]arm shutdown \(MainProcess\)"
     r"|[Cc]old shutdown \(MainProcess\)|Restoring \d{1,9} unacknowledged message"
@@ -176,7 +176,7 @@ CELERY: Final = (
     ),
     raised(
         "celery.terminated.killed",
-        "billiard.Terminated",
+        ("billiard.Terminated", "celery.Terminated"),
         UNKNOWN,
         "Terminated",
         when={"exception.message": like(r"^-?9$|^Signals\.SIGKILL$")},
@@ -187,7 +187,7 @@ CELERY: Final = (
     ),
     raised(
         "celery.terminated",
-        "billiard.Terminated",
+        ("billiard.Terminated", "celery.Terminated"),
         MANUAL,
         "Cancelled",
         tier=Tier.CANCEL,

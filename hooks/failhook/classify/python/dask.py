@@ -173,6 +173,21 @@ DASK: Final = (
         source=_RESILIENCE,
     ),
     raised(
+        "dask.connect",
+        ("OSError", "TimeoutError", "asyncio.TimeoutError", "tornado.TimeoutError"),
+        INFRA,
+        "ConnectionLost",
+        when={
+            "exception.message": like(
+                r"^Timed out trying to connect to |^Timed out during handshake"
+            )
+        },
+        deterministic=False,
+        ended_by_itself=False,
+        because="A part of the cluster did not answer another one.",
+        source=_RESILIENCE,
+    ),
+    raised(
         "dask.data-unavailable",
         "distributed.DataUnavailable",
         INFRA,

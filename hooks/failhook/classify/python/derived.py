@@ -33,8 +33,11 @@ _STATUS: Final = (
     re.compile(
         r"\bHTTP Error (\d{3})\b|\bError code: (\d{3})\b|\bHTTP (?:status|code)[ :]+(\d{3})\b"
     ),
-    # botocore with a bare number for a code
-    re.compile(r"An error occurred \((\d{3})\) when calling"),
+    # botocore with a bare number for a code, boto 2
+    re.compile(r"An error occurred \((\d{3})\) when calling|^\w{2,9}ResponseError: (\d{3}) "),
+    # googleapiclient, Elasticsearch, and what many clients of their own making say
+    re.compile(r"<HttpError (\d{3}) |^\w{2,40}(?:Error|Exception)\((\d{3}), "),
+    re.compile(r"\b(?:HTTP|[Rr]esponse|[Ss]tatus)[ _](?:status[ _]?)?(?:code)?[ =:]{1,3}(\d{3})\b"),
 )
 _CODE: Final = (
     re.compile(r"An error occurred \(([\w.]{1,80})\) when calling"),
@@ -106,7 +109,7 @@ def http_status(error: ErrorInfo, message: str) -> int | None:
         return None
     for pattern in _STATUS:
         found = _first_group(pattern, message[:4_000])
-        if found is not None and "100" <= found <= "599":
+        if found is not None and "400" <= found <= "599":
             return int(found)
     return None
 
@@ -187,6 +190,19 @@ _SENTENCES: Final = (
 )
 
 
+_HORSE: Final = re.compile(
+    r"[Ww]ork-?horse (?:process )?(?:was )?terminated unexpectedly"
+    r"[^\n]{0,30}waitpid returned (\d{1,6})\b"
+)
+
+
+def _horse_signal(facts: Facts) -> Value:
+    """Return the signal in the wait status that an RQ worker prints of its child."""
+    words = facts["words"]
+    found = _HORSE.search(words) if isinstance(words, str) else None
+    return None if found is None else (int(found[1]) & 0x7F or None)
+
+
 def _xids(facts: Facts) -> Value:
     """Return the numbers of the driver's Xid events, as texts."""
     text = facts["text.gpu"]
@@ -207,7 +223,10 @@ def _child_signal(facts: Facts) -> Value:
             return known
     said = facts["executor_event.message"]
     found = _SIGNAL.search(said) if isinstance(said, str) else None
-    return None if found is None else int(found[1])
+    if found is not None:
+        return int(found[1])
+    code = facts["child.exit_code"]
+    return -code if type(code) is int and -64 <= code < 0 else None
 
 
 def _child_exit_code(facts: Facts) -> Value:
@@ -252,6 +271,7 @@ DERIVED: Final[Mapping[str, Derived]] = {
     "said.allow_retries": Derived(_said("allow_retries")),
     "child.signal": Derived(_child_signal),
     "child.exit_code": Derived(_child_exit_code),
+    "horse.signal": Derived(_horse_signal, _SENTENCES),
     "gpu.xid": Derived(_xids, ("text.gpu",)),
     "frames": Derived(_frames, _ANY_TEXT),
     "text": Derived(_text, _ANY_TEXT),

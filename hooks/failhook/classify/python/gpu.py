@@ -223,6 +223,8 @@ GPU: Final = (
             "exception.is": (
                 *("torch.RendezvousTimeoutError", "torch.RendezvousConnectionError"),
                 *("torch.RendezvousClosedError", "torch.DistStoreError", "torch.DistNetworkError"),
+                *("horovod.HorovodInternalError", "horovod.HostsUpdatedInterrupt"),
+                "tensorflow.UnavailableError",
             )
         },
         kind=INFRA,

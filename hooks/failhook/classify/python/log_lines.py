@@ -27,7 +27,7 @@ _RAY: Final = "https://docs.ray.io/en/latest/ray-core/fault-tolerance.html"
 _DASK: Final = "https://distributed.dask.org/en/stable/killed.html"
 _KILLED: Final = (
     r"Negsignal\.SIGKILL|(?:return|exit|status) code:? -9\b|\(code -9\)|signal_name=SIGKILL"
-    r"|(?:terminated by|killed by|exited with '?) ?signal:? ?9\b|\(signal 9\)"
+    r"|(?:terminated by|killed by|exited with '?|exited on) ?signal:? ?9\b|\(signal 9\)"
     r"|was killed before it finished \(likely due to running out of memory\)"
 )
 _CRASHED: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import has, like, one_of
+from failhook.classify.conditions import between, has, like, one_of
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -36,7 +36,12 @@ _MESSAGE: Final = "state.message"
 PREFECT: Final = (
     raised(
         "prefect.timeout",
-        ("prefect.TaskRunTimeoutError", "prefect.FlowRunTimeoutError"),
+        (
+            "prefect.TaskRunTimeoutError",
+            "prefect.FlowRunTimeoutError",
+            "prefect.TaskTimeoutError",
+            "prefect.TaskTimeoutSignal",
+        ),
         TIMEOUT,
         "ExecutionTimeout",
         tier=Tier.DEADLINE,
@@ -86,6 +91,18 @@ PREFECT: Final = (
         reason="Cancelled",
         because="A cancellation was waiting, and the worker carried it out.",
         source="https://docs.prefect.io/v3/develop/cancel",
+    ),
+    raised(
+        "prefect.api.server-error",
+        "prefect.PrefectHTTPStatusError",
+        INFRA,
+        "OrchestratorUnreachable",
+        when={"exception.status": between(500, 599)},
+        deterministic=False,
+        executor_side=True,
+        ended_by_itself=False,
+        because="Prefect's own API answered that it had failed.",
+        source=_WORKER,
     ),
     raised(
         "prefect.cancelled.run",
@@ -286,8 +303,9 @@ PREFECT: Final = (
         id="prefect.heartbeat",
         tier=Tier.DISRUPTION,
         when={
-            _MESSAGE: like(
-                r"[Hh]eartbeat (?:not received|lost|missed)|did not send a heartbeat|[Zz]ombie"
+            "words": like(
+                r"No heartbeat detected from the (?:remote task|flow)|[Hh]eartbeat not received"
+                r"|by a (?:Zombie Killer|Lazarus) process|did not send a heartbeat"
             )
         },
         kind=INFRA,
@@ -353,7 +371,12 @@ PREFECT: Final = (
     ),
     raised(
         "prefect.upstream",
-        ("prefect.UpstreamTaskError", "prefect.FailedRun", "prefect.UnfinishedRun"),
+        (
+            "prefect.UpstreamTaskError",
+            "prefect.FailedRun",
+            "prefect.UnfinishedRun",
+            "prefect.TRIGGERFAIL",
+        ),
         APPLICATION,
         "UpstreamFailed",
         because="A run that this one waits for has failed.",

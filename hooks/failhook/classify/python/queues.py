@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import has, like
+from failhook.classify.conditions import between, has, like, one_of
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -87,17 +87,17 @@ RQ: Final = (
     Rule(
         id="rq.horse.crash",
         tier=Tier.DISRUPTION,
-        when={"words": like(_HORSE + r"[^\n]{0,60}\(signal (?:4|5|6|7|8|11|31)\)")},
+        when={"horse.signal": one_of(4, 5, 6, 7, 8, 11, 31)},
         kind=APPLICATION,
         reason="NativeCrash",
         ended_by_itself=True,
-        because="The job's process crashed; the number before the signal is a wait status.",
+        because="The job's process crashed, by its wait status.",
         source=_RQ_SOURCE,
     ),
     Rule(
         id="rq.horse.killed",
         tier=Tier.DISRUPTION,
-        when={"words": like(_HORSE + r"[^\n]{0,60}(?:\(signal 9\)|waitpid returned 9\b)")},
+        when={"horse.signal": 9},
         kind=INFRA,
         reason="KilledBySignal",
         confidence=GUESS,
@@ -107,7 +107,7 @@ RQ: Final = (
     Rule(
         id="rq.horse.signal",
         tier=Tier.DISRUPTION,
-        when={"words": like(_HORSE + r"[^\n]{0,60}\(signal \d{1,2}\)")},
+        when={"horse.signal": between(1, 64)},
         kind=UNKNOWN,
         reason="Terminated",
         confidence=GUESS,
@@ -208,6 +208,15 @@ DRAMATIQ: Final = (
 )
 
 LUIGI: Final = (
+    raised(
+        "luigi.upstream",
+        "RuntimeError",
+        APPLICATION,
+        "UpstreamFailed",
+        when={"exception.message": like(r"^Unfulfilled dependenc(?:y|ies) at run time")},
+        because="What the task requires is not there any more.",
+        source=_LUIGI_SOURCE,
+    ),
     Rule(
         id="luigi.timeout",
         tier=Tier.DEADLINE,

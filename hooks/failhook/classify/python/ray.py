@@ -23,7 +23,7 @@ _API: Final = "https://docs.ray.io/en/latest/ray-core/api/exceptions.html"
 _ENV: Final = (
     "https://docs.ray.io/en/latest/ray-core/handling-dependencies.html#runtime-environments"
 )
-_WORKER: Final = ("ray.WorkerCrashedError", "ray.LocalRayletDiedError")
+_WORKER: Final = ("ray.WorkerCrashedError", "ray.RayWorkerError", "ray.LocalRayletDiedError")
 _ACTOR: Final = ("ray.RayActorError", "ray.ActorDiedError")
 
 RAY: Final = (
@@ -40,7 +40,7 @@ RAY: Final = (
     ),
     raised(
         "ray.worker.exit-in-task",
-        "ray.WorkerCrashedError",
+        ("ray.WorkerCrashedError", "ray.RayWorkerError"),
         APPLICATION,
         "UserExit",
         when={
@@ -54,7 +54,7 @@ RAY: Final = (
     ),
     raised(
         "ray.worker.crashed",
-        "ray.WorkerCrashedError",
+        ("ray.WorkerCrashedError", "ray.RayWorkerError"),
         INFRA,
         "WorkerLost",
         ended_by_itself=False,
@@ -208,7 +208,7 @@ RAY: Final = (
     ),
     raised(
         "ray.object.lost",
-        ("ray.ObjectLostError", "ray.PlasmaObjectNotAvailable"),
+        ("ray.ObjectLostError", "ray.UnreconstructableError", "ray.PlasmaObjectNotAvailable"),
         INFRA,
         "ResultLost",
         ended_by_itself=False,
@@ -288,7 +288,7 @@ RAY: Final = (
     ),
     raised(
         "ray.get-timeout",
-        "ray.GetTimeoutError",
+        ("ray.GetTimeoutError", "ray.RayTimeoutError"),
         APPLICATION,
         "ClientTimeout",
         because="The caller gave its own wait a limit; the task may go on.",
@@ -329,7 +329,10 @@ RAY: Final = (
     ),
     raised(
         "ray.connection",
-        ("ray.RpcError", "ray.RayChannelError", "ray.RayDirectTransportError"),
+        (
+            *("ray.RpcError", "ray.RayChannelError", "ray.RayDirectTransportError"),
+            "ray.RayConnectionError",
+        ),
         INFRA,
         "ConnectionLost",
         because="A connection between parts of the cluster broke.",
@@ -346,7 +349,7 @@ RAY: Final = (
     ),
     raised(
         "ray.system-error",
-        "ray.RaySystemError",
+        ("ray.RaySystemError", "ray.RayletError"),
         INFRA,
         "SystemError",
         confidence=GUESS,

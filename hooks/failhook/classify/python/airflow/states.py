@@ -86,13 +86,10 @@ STATES: Final = (
         id="airflow.heartbeat.zombie",
         tier=Tier.DISRUPTION,
         when={
-            "words": has(
-                "Detected zombie job",
-                "Detected as zombie",
-                "Detected a task instance without a heartbeat",
-                "Task did not emit heartbeat within time limit",
-                "jobs without heartbeat after",
-                "TIs without heartbeat after",
+            "words": like(
+                r"[Dd]etected (?:zombie job|as zombie|a task instance without a heartbeat)"
+                r"|killed as zombie|Task did not emit heartbeat within time limit"
+                r"|(?:jobs|TIs) without heartbeat after"
             )
         },
         kind=INFRA,
@@ -122,7 +119,7 @@ STATES: Final = (
         tier=Tier.DISRUPTION,
         when={
             "log": like(
-                r"Recorded pid \d{1,10} does not match the current pid"
+                r"Recorded pid \d{1,10} (?:does not match|is not a descendant of) the current pid"
                 r"|PID of job runner does not match"
                 r"|hostname \S{1,200} does not match this instance's hostname"
             )
