@@ -30,9 +30,7 @@ _CODES: Final = "https://cloud.google.com/batch/docs/troubleshooting#reserved-ex
 _EVENT: Final = "https://cloud.google.com/batch/docs/reference/rest/v1/StatusEvent"
 _JOB: Final = "https://cloud.google.com/batch/docs/reference/rest/v1/projects.locations.jobs"
 _EXIT: Final = re.compile(r"(?i)\bexit code:? (\d{1,6})\b")
-_START: Final = re.compile(
-    r"(?:from|state is (?:set|updated) from) (?:PENDING|ASSIGNED|QUEUED|SCHEDULED) to FAILED"
-)
+_START: Final = re.compile(r"Task state is updated from (?:PENDING|ASSIGNED) to FAILED")
 _FIRST_RESERVED: Final = 50_000
 _LAST_RESERVED: Final = 59_999
 
@@ -49,7 +47,7 @@ def read(evidence: Evidence, facts: Facts) -> None:
     event = _deciding(events)
     text = event.text("description") or status.text("message", "error", "description") or ""
     facts.read("gcp.said", text or None, "status.statusEvents")
-    if _START.search(text) and "due to the following task event" not in text:
+    if _START.search(text):
         facts["gcp.never_started"] = True
     code = event.record("taskExecution").whole("exitCode")
     if code is None:
@@ -104,15 +102,21 @@ def _reserved(
     *,
     deterministic: bool | None = False,
     confidence: Confidence = CONFIRMED,
+    pending: bool = False,
 ) -> Rule:
+    """Make a rule on a reserved code; `pending` narrows it to tasks that had not begun."""
+    when: dict[str, Shorthand] = {"gcp.code": code}
+    if pending:
+        when["gcp.never_started"] = True
     return Rule(
-        id=f"gcp-batch.code.{code}",
+        id=f"gcp-batch.code.{code}.pending" if pending else f"gcp-batch.code.{code}",
         tier=Tier.DISRUPTION,
-        when={"gcp.code": code},
+        when=when,
         kind=kind,
         reason=reason,
         deterministic=deterministic,
         confidence=confidence,
+        started=Started.NO if pending else None,
         because=because,
         source=_CODES,
         next_step="Look at the task's events: gcloud batch tasks describe.",
@@ -149,7 +153,9 @@ def _said(
 
 # fmt: off
 RULES: Final = (
+    _reserved(50001, INFRA, "SpotPreemption", "The spot VM was taken back first.", pending=True),
     _reserved(50001, INFRA, "SpotPreemption", "The spot VM was taken back."),
+    _reserved(50002, INFRA, "VMReportingTimeout", "Batch heard nothing of the VM.", pending=True),
     _reserved(50002, INFRA, "VMReportingTimeout", "Batch heard nothing of the VM any more."),
     _reserved(50003, INFRA, "VMReboot", "The VM restarted under the task."),
     _reserved(50004, INFRA, "VMUnresponsive", "The VM could not end the task when asked to."),

@@ -70,12 +70,14 @@ def _read_events(events: tuple[Record, ...], facts: Facts) -> None:
             continue
         if kind == "Started":
             kinds.clear()  # what came before belongs to an earlier run of the task
+            for name in ("container.error", "nomad.oom_killed", "nomad.killing"):
+                facts.pop(name, None)
         if kind not in _LOOP:
             kinds.append(kind)
         if kind == "Terminated":
             _read_end(event, facts)
         if kind in _START and (error := _message(event)):
-            facts.read("container.error", error, "TaskStates.Events")
+            facts.read("container.error", error[:2_000], "TaskStates.Events")
         if kind == "Killing":
             facts.read("nomad.killing", _message(event), "TaskStates.Events")
         facts.read("nomad.message", _message(event), "TaskStates.Events")

@@ -14,7 +14,8 @@ BATCH: Final = frozenset({"aws-batch", "aws_batch", "awsbatch"})
 ECS: Final = frozenset({"ecs", "aws-ecs", "fargate", "ecs-fargate", "aws-fargate"})
 FIELDS: Final = (
     *("statusReason", "status_reason", "stopCode", "stop_code", "stoppedReason", "stopped_reason"),
-    *("attempts", "containers", "tasks", "detail", "jobArn", "job_status", "failures"),
+    *("lastStatus", "last_status", "attempts", "containers", "tasks", "detail", "jobArn"),
+    *("job_status", "failures"),
 )
 
 _ERROR: Final = re.compile(r"^\s{0,4}([A-Z]\w{3,60}(?:Error|Exception))\b")
@@ -23,7 +24,7 @@ _START: Final = re.compile(
     r"DockerTimeoutError|DockerStateError|ContainerRuntimeTimeoutError)\b"
 )
 _OUT_OF_MEMORY: Final = re.compile(r"^\s{0,4}(?:OutOfMemory(?:Error)?|OOMKilled)\b")
-_OWN: Final = ("stopcode", "stoppedreason", "statusreason", "taskarn", "jobarn")
+_OWN: Final = ("stopcode", "stoppedreason", "statusreason", "taskarn", "jobarn", "laststatus")
 
 
 def read(evidence: Evidence, facts: Facts) -> None:
@@ -100,7 +101,7 @@ def _read_errors(said: tuple[str, ...], facts: Facts) -> None:
         if found is not None:
             facts.setdefault("container.token", found[1])
         if _START.match(text):
-            facts.setdefault("container.error", text)
+            facts.setdefault("container.error", text[:2_000])
         if _OUT_OF_MEMORY.match(text):
             facts["aws.out_of_memory"] = True
 

@@ -118,13 +118,13 @@ RULES: Final = (
           r"internal error|internal server error\b.{0,40}correlation|error type: disconnect|"
           r"TF400898|service unavailable\b.{0,40}correlation", INFRA, "PlatformError",
           "The service failed by itself.", deterministic=False),
+    _rule("billing", r"account payments have failed|spending limit needs to be increased|"
+          r"recent account payments", INFRA, "QuotaExceeded",
+          "The account may not start jobs now.", started=Started.NO, confidence=LIKELY),
     _rule("no-runner", r"job was not (?:acquired|started|picked up)|no (?:hosted )?(?:runner|agent|"
           r"hosted parallelism)[^\n]{0,60}(?:available|found|could be found|purchased)|"
           r"waiting for a runner[^\n]{0,80}(?:time|cancel)", INFRA, "NeverStarted",
           "No runner took the job.", deterministic=False, started=Started.NO, confidence=LIKELY),
-    _rule("billing", r"account payments have failed|spending limit needs to be increased|"
-          r"recent account payments", INFRA, "QuotaExceeded",
-          "The account may not start jobs now.", started=Started.NO, confidence=LIKELY),
     _rule("disk", r"no space left on device|not enough space on the disk", INFRA, "DiskFull",
           "The runner's disk is full.", confidence=LIKELY, hint=Hint.OTHER_NODE),
     _rule("superseded", r"canceling since a (?:higher priority|deployment)", MANUAL, "Superseded",

@@ -42,7 +42,7 @@ def _read_state(state: Record, facts: Facts, *, named: bool) -> None:
         facts["docker.oom_killed"] = True
     error = state.text("Error")
     if error is not None and (named or "exitcode" in state):
-        facts.read("container.error", error, "State.Error")
+        facts.read("container.error", error[:2_000], "State.Error")
     code = state.whole("ExitCode", "exit_status")
     if code:
         facts["exit_code"] = code

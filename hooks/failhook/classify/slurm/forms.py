@@ -53,21 +53,21 @@ _SHORT: Final = {
 }
 """What squeue prints in its column ST."""
 
-_WORD: Final = re.compile(r"\s*([A-Za-z_]{1,20})(\+?)")
+_WORD: Final = re.compile(r"\s{0,8}([A-Za-z_]{1,20})(\+?)")
 _BY: Final = re.compile(r"(?i)\bby (\w{1,64})")
-_CODES: Final = re.compile(r"\s*(\d{1,5}):(\d{1,5})\s*")
+_CODES: Final = re.compile(r"\s{0,8}(\d{1,5}):(\d{1,5})\s{0,8}")
 _SEFF_CODE: Final = re.compile(r"\(exit code (\d{1,5})\)")
 _RAISED: Final = re.compile(r"RaisedSignal:(\d{1,4})")
 _TOKEN: Final = re.compile(r"[:,(]")
 _ZERO: Final = re.compile(r"[0:.\-]{1,20}")
 _OWNED: Final = re.compile(
-    r"(?m)^[ \t]{1,40}((?:JobState|Requeue|RunTime|NodeList|BatchHost|DerivedExitCode)=.*)$"
+    r"(?m)^[ \t]{1,40}((?:JobState|Requeue|RunTime|NodeList|BatchHost|DerivedExitCode)=.{0,2000})$"
 )
 _VALUE: Final = re.compile(
-    r"\b(JobState|Reason|ExitCode|DerivedExitCode|RunTime|NodeList|Restarts)=([^\s=]{1,200})(?=\s|$)"
+    r"(?<!\S)(JobState|Reason|ExitCode|DerivedExitCode|RunTime|NodeList|Restarts)=([^\s=]{1,200})(?=\s|$)"
 )
 _SEFF_STATE: Final = re.compile(r"(?m)^State: ([A-Z_]{1,20}[^\n]{0,40})")
-_RULE: Final = re.compile(r"-+")
+_RULE: Final = re.compile(r"-{1,200}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ MESSAGES: Final = (
     ),
     _line(
         "out-of-memory",
-        {"slurm.said": like(r"^Detected \d+ oom.kill event|Some of .{0,60} have been OOM Killed")},
+        {"slurm.said": like(r"^Detected \d{1,9} oom.kill event|have been OOM Killed")},
         APPLICATION, "OUT_OF_MEMORY",
         "slurmstepd saw the kernel kill for memory in the cgroup of the job.", source=_OOM,
         next_step=_MEMORY,

@@ -16,7 +16,7 @@ FORMS: Final = (
     *("sacct", "sacct_stdout", "sacct_json", "sacct_X", "sacct_all", "scontrol", "scontrol_stdout"),
     *("squeue", "squeue_stdout", "seff", "seff_stdout"),
 )
-OWN: Final = ("JobState", "job_state", "DerivedExitCode", "derived_exit_code", "state_reason")
+OWN: Final = ("JobState", "DerivedExitCode", "derived_exit_code", "state_reason")
 """Fields that hold, or are part of, a Slurm job's record."""
 
 _BANNER: Final = re.compile(r"\*\*\* ((?:JOB|STEP|StepId)[^*\n]{1,300}) \*\*\*")
@@ -24,6 +24,7 @@ _DAEMONS: Final = (
     *("slurmstepd", "slurmd", "srun", "sbatch", "salloc", "squeue", "sacct", "scontrol", "scancel"),
     *("slurm_load_jobs error", "slurm_load_job error"),
 )
+_UNSIGNED: Final = ("Batch job submission failed: ", "Unable to allocate resources: ")
 _LAST: Final = 400
 _MANY: Final = 40
 
@@ -90,6 +91,9 @@ def _read_lines(log: str, facts: Facts) -> None:
             if found:
                 spoken.append(words.removeprefix("error: ")[:300])
                 break
+        else:
+            if line.startswith(_UNSIGNED):
+                spoken.append(line[:300])
     facts.read_texts("slurm.said", spoken[-_MANY:])
 
 
