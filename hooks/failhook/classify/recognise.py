@@ -23,12 +23,12 @@ def recognise(document: object) -> Evidence:
     """
     if isinstance(document, str):
         return _of_text(document)
-    if isinstance(document, list) and len(cast("list[object]", document)) == 1:
-        (document,) = cast("list[object]", document)
-    if not isinstance(document, Mapping):
-        msg = f"evidence is {type(document).__name__}; it must be an object or a text"
+    given = type(document).__name__
+    only = cast("list[object]", document) if isinstance(document, list) else [document]
+    if len(only) != 1 or not isinstance(only[0], Mapping):
+        msg = f"evidence is {given}; it must be an object or a text"
         raise EvidenceError(msg)
-    record = cast("Mapping[str, Any]", document)
+    record = cast("Mapping[str, Any]", only[0])
     if isinstance(record.get("evidence"), Mapping):
         return Evidence.from_dict(record)
     for source in SOURCES:

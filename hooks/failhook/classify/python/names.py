@@ -91,6 +91,9 @@ def short_names(kind: str, mro: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _guessed(kind: str, own: str) -> tuple[str, ...]:
+    inner = kind.partition("(")[2].removesuffix(")")
+    if inner:
+        return (*_guessed("", own), short_name(inner), *_guessed(inner, short_name(inner)))
     known = getattr(builtins, own, None)
     if isinstance(known, type) and issubclass(known, BaseException):
         return tuple(base.__name__ for base in known.__mro__[:-1])

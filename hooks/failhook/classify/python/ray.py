@@ -11,6 +11,7 @@ from failhook.classify.rule import (
     GUESS,
     INFRA,
     MANUAL,
+    UNKNOWN,
 )
 from failhook.details import Hint, Started
 
@@ -37,6 +38,17 @@ RAY: Final = (
         ended_by_itself=False,
         because="The OOM-kill counter of the worker's own memory cgroup moved.",
         source=_MEMORY,
+    ),
+    raised(
+        "ray.worker.terminated",
+        ("ray.WorkerCrashedError", "ray.RayWorkerError"),
+        UNKNOWN,
+        "Terminated",
+        when={"text": has("receives a SIGTERM")},
+        confidence=GUESS,
+        ended_by_itself=False,
+        because="The worker got SIGTERM; who asked for it is not known.",
+        source=_TASKS,
     ),
     raised(
         "ray.worker.exit-in-task",
