@@ -133,7 +133,7 @@ def _infra(case: _Case) -> _Grant | Decision:
         why = f"infrastructure ended it ({details.confidence}), so the attempt is refunded"
         return _Grant(Charge.INFRA, "gate.refund", why, policy.infra_backoff)
     if policy.when_refunds_end == "fail":
-        why = f"infrastructure ended it, and all {before.infra} refunds are used"
+        why = f"infrastructure ended it, and {_used_up(before.infra, 'refund', 'refunds')}"
         return _stop(case, Action.FAIL, "gate.refund", why, REFUNDS_EXHAUSTED)
     return _user(case)
 
@@ -143,7 +143,7 @@ def _user(case: _Case) -> _Grant | Decision:
     why = _why_user(details, policy)
     if before.user < policy.retries:
         return _Grant(Charge.USER, "gate.user", why, policy.backoff)
-    left = f"all {policy.retries} retries are used" if policy.retries else "no retries are allowed"
+    left = _used_up(policy.retries, "retry", "retries")
     return _stop(case, Action.FAIL, "gate.user", f"{why}, and {left}", RETRIES_EXHAUSTED)
 
 
@@ -154,7 +154,13 @@ def _why_user(details: FailureDetails, policy: Policy) -> str:
         return "refunds of infra failures are off"
     if not _sure_enough(details, policy):
         return f"a verdict that is only {_INDEFINITE[details.confidence]} is not refunded"
-    return f"all {policy.max_infra_refunds} infra refunds are used"
+    return _used_up(policy.max_infra_refunds, "infra refund", "infra refunds")
+
+
+def _used_up(limit: int, one: str, many: str) -> str:
+    if not limit:
+        return f"no {many} are allowed"
+    return f"the only {one} is used" if limit == 1 else f"all {limit} {many} are used"
 
 
 _THE_USERS: Final = {kind: f"{kind} failures are the user's to retry" for kind in Kind}
