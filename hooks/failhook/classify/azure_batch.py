@@ -39,7 +39,7 @@ _FIRST_NTSTATUS: Final = 0xC0000000
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read how a task ended; an exit code of Windows gets its name."""
     document = Record(evidence.facts)
-    info = document.record("executionInfo", "execution_info")
+    info = document.holder("executionInfo").record("executionInfo")
     if not info and evidence.system not in ("azure-batch", "azure_batch"):
         return
     info = info or document

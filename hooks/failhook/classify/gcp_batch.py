@@ -40,8 +40,8 @@ def read(evidence: Evidence, facts: Facts) -> None:
     if evidence.system not in _SYSTEMS and not _is_ours(evidence.facts):
         return
     document = Record(evidence.facts)
-    status = document.record("status") or document
-    events = status.records("statusEvents")
+    status = document.record("status") or document.holder("statusEvents", "taskExecution")
+    events = status.records("statusEvents", "events")
     state = status.text("state")
     facts.read("gcp.state", state, "status.state")
     event = _deciding(events)

@@ -39,7 +39,7 @@ _LOOP: Final = frozenset({"Restarting", "Not Restarting", "Restart Signaled", "K
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read the allocation, and the last telling event of its main task."""
     document = Record(evidence.facts)
-    alloc = document.record("Allocation", "alloc") or document
+    alloc = document.holder("TaskStates", "ClientStatus")
     if evidence.system != "nomad" and not ("taskstates" in alloc or "clientstatus" in alloc):
         return
     facts.read("nomad.status", alloc.text("ClientStatus"), "ClientStatus")
@@ -49,7 +49,7 @@ def read(evidence: Evidence, facts: Facts) -> None:
     if alloc.text("PreemptedByAllocation"):
         facts["nomad.preempted"] = True
     task = _main(alloc.record("TaskStates"), evidence.context.get("main_container"))
-    events = task.records("Events") or document.records("Events")
+    events = task.records("Events") or document.records("Events", "task_events")
     _read_events(events, facts)
 
 

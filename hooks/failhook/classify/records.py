@@ -85,6 +85,21 @@ class Record:
                 return Record(cast("Mapping[object, object]", value))
         return Record()
 
+    def holder(self, *names: str) -> Record:
+        """Return the record that has one of these fields: itself, or one that it wraps."""
+        wanted = [fold(name) for name in names]
+        if any(name in self._fields for name in wanted):
+            return self
+        for value in self._fields.values():
+            for inner in records(value)[:1]:
+                if any(name in inner for name in wanted):
+                    return inner
+        return self
+
+    def beginning(self, *prefixes: str) -> tuple[object, ...]:
+        """Return the values of the fields whose names begin like this: ``bjobs``, ``bjobs_l``."""
+        return tuple(value for name, value in self._fields.items() if name.startswith(prefixes))
+
     def records(self, *names: str) -> tuple[Record, ...]:
         """Return the objects of the first of these fields that is a list, or its one object."""
         for name in names:

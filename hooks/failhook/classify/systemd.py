@@ -32,33 +32,45 @@ _OOMD: Final = "https://www.freedesktop.org/software/systemd/man/systemd-oomd.se
 _OOM: Final = "https://docs.kernel.org/admin-guide/cgroup-v2.html#memory"
 _FIELDS: Final = (
     *("Result", "ExecMainStatus", "ExecMainCode", "SERVICE_RESULT", "EXIT_CODE", "EXIT_STATUS"),
-    *("ActiveState", "SubState", "unit", "systemctl_show", "journal"),
+    *("ActiveState", "SubState", "unit", "systemctl_show", "systemctl_status", "journal"),
 )
-_RESULT: Final = re.compile(r"Failed with result '([a-z-]{3,30})'|entered '([a-z-]{3,30})' result")
+_RESULT: Final = re.compile(r"(?:Failed with result '|\(Result: )([a-z-]{3,30})['\)]")
 _PROPERTY: Final = re.compile(r"(?m)^(Result|ExecMainCode|ExecMainStatus|ActiveState)=(\S{1,40})")
-_ENDED: Final = re.compile(r"code=(exited|killed|dumped), status=(\d{1,3})")
+_ENDED: Final = re.compile(r"code=(exited|killed|dumped), (?:status|signal)=(\d{1,3}|[A-Z]{2,6})")
+_SIGNALS: Final = {
+    name: number
+    for number, name in (
+        *((1, "HUP"), (2, "INT"), (3, "QUIT"), (4, "ILL"), (5, "TRAP"), (6, "ABRT"), (7, "BUS")),
+        *((8, "FPE"), (9, "KILL"), (11, "SEGV"), (13, "PIPE"), (14, "ALRM"), (15, "TERM")),
+        *((24, "XCPU"), (31, "SYS")),
+    )
+}
 _KILLED: Final = frozenset({"killed", "dumped", "2", "3"})
 
 
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read the unit's properties, or the environment that ExecStopPost= gets."""
     document = Record(evidence.facts)
-    shown = document.text("systemctl_show", "show")
+    shown = document.text("systemctl_show")
     if shown is not None:
         document = Record(dict(_PROPERTY.findall(shown)))
+    document = document.holder("Result", "ExecMainStatus", "SERVICE_RESULT")
     result = document.text("Result", "SERVICE_RESULT")
-    journal = joined(document.get("journal"), document.get("journal_tail"))
+    journal = joined(*document.beginning("journal", "systemctlstatus"))
     told = "execmainstatus" in document or "serviceresult" in document or "unit" in document
     if evidence.system != "systemd" and not told:
         return
     if found := _RESULT.search(journal):
-        result = result or found[1] or found[2]
+        result = result or found[1]
     facts.read("systemd.result", result, "Result")
     facts.read("systemd.journal", journal or None, "journal")
     how = document.text("ExecMainCode", "EXIT_CODE") or str(document.whole("ExecMainCode") or "")
     status = document.whole("ExecMainStatus", "EXIT_STATUS")
+    if status is None:
+        status = _SIGNALS.get(document.text("EXIT_STATUS") or "")
     if status is None and (ended := _ENDED.search(journal)):
-        how, status = ended[1], int(ended[2])
+        how = ended[1]
+        status = int(ended[2]) if ended[2].isdigit() else _SIGNALS.get(ended[2])
     if not status:
         return
     if how in _KILLED:

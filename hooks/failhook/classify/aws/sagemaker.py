@@ -39,7 +39,7 @@ _CODE: Final = re.compile(r"^\s{0,4}([A-Z]\w{3,40}(?:Error|Exceeded|Exception))\
 
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read the status, and the failure reason with the code that it begins with."""
-    document = Record(evidence.facts)
+    document = Record(evidence.facts).holder(*_STATUS, "FailureReason")
     status = document.text(*_STATUS)
     if status is None and evidence.system != "sagemaker":
         return

@@ -73,8 +73,7 @@ def _task(document: Record) -> Record:
     if every:
         failed = (one for one in every if one.text("status", "lastStatus") in ("FAILED", "STOPPED"))
         return next(failed, every[0])
-    nested = document.record("state", "job", "task")
-    return nested if "statusreason" in nested or "stoppedreason" in nested else document
+    return document.holder(*_OWN)
 
 
 def _containers(task: Record, last: Record) -> tuple[Record, ...]:

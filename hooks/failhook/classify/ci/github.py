@@ -43,7 +43,7 @@ _EXIT: Final = re.compile(
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read the conclusion and the annotations of a job."""
     document = Record(evidence.facts)
-    job = document.record("workflow_job", "check_run", "job") or document
+    job = document.holder("conclusion", "annotations")
     notes = job.get("annotations") or document.get("annotations")
     conclusion = job.text("conclusion")
     if evidence.system not in _SYSTEMS and notes is None and conclusion is None:

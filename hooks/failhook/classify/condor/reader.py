@@ -13,10 +13,12 @@ from failhook.evidence import Evidence
 SYSTEMS: Final = frozenset({"htcondor", "condor", "condor-dagman"})
 FIELDS: Final = (
     *("HoldReasonCode", "HoldReasonSubCode", "HoldReason", "CODE_SUB", "VacateReasonCode"),
+    *("event_log", "user_log"),
     *("JobStatus", "RemoveReason", "ExitBySignal", "event", "EventTypeNumber", "MyType"),
 )
 
-_EVENT: Final = re.compile(r"^\s{0,4}(\d{3}) \(\d{1,12}\.\d{1,12}\.\d{1,12}\)")
+_EVENT: Final = re.compile(r"(?m)^[ \t]{0,4}(\d{3}) \(\d{1,12}\.\d{1,12}\.\d{1,12}\)")
+_TELLING: Final = frozenset({2, 4, 5, 7, 9, 12, 21, 22, 24, 26})
 _CODE_SUB: Final = re.compile(r"\s{0,4}(\d{1,5})\s{0,2}/\s{0,2}(-?\d{1,6})\s{0,4}")
 _SAID_CODE: Final = re.compile(r"\bCode (\d{1,5}) Subcode (-?\d{1,6})")
 _NORMAL: Final = re.compile(
@@ -30,16 +32,18 @@ _HELD: Final = 5
 
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read why the job was held, vacated, removed or ended."""
-    document = Record(evidence.facts)
-    event = document.text("event")
-    number = _number(document, event)
+    document = Record(evidence.facts).holder("JobStatus", "HoldReasonCode", "CODE_SUB", "event")
+    event, number = _event(
+        joined(document.get("event"), *document.beginning("eventlog", "userlog"))
+    )
+    if number is None:
+        number = document.whole("EventTypeNumber")
     if evidence.system not in SYSTEMS and number is None and not _is_ad(document):
         return
-    details = document.texts("details", "body", "lines")
     said = joined(
         *(document.get(name) for name in ("HoldReason", "RemoveReason", "VacateReason", "Reason")),
         event,
-        details,
+        document.texts("details", "body", "lines"),
     )
     facts.read("condor.said", said or None)
     if number is not None:
@@ -56,9 +60,15 @@ def _is_ad(document: Record) -> bool:
     ) or ("jobstatus" in document and ("clusterid" in document or "procid" in document))
 
 
-def _number(document: Record, event: str | None) -> int | None:
-    found = _EVENT.match(event or "")
-    return int(found[1]) if found else document.whole("EventTypeNumber")
+def _event(log: str) -> tuple[str, int | None]:
+    """Return the last event that tells of an end, with its number; of others the last one."""
+    found = list(_EVENT.finditer(log))
+    telling = [event for event in found if int(event[1]) in _TELLING] or found
+    if not telling:
+        return log, None
+    last = telling[-1]
+    after = next((event.start() for event in found if event.start() > last.start()), len(log))
+    return log[last.start() : after], int(last[1])
 
 
 def _status(document: Record) -> str | None:

@@ -23,7 +23,7 @@ _LAST: Final = 200
 
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read the state of the container, and what the daemon answered."""
-    document = Record(evidence.facts)
+    document = Record(evidence.facts).holder("State", "OOMKilled", "ExitCode")
     state = document.record("State")
     if not ("exitcode" in state or "oomkilled" in state):
         state = document

@@ -22,6 +22,10 @@ _LOSS: Final = (
     "https://github.com/apache/spark/blob/master/core/src/main/scala/org/apache/spark/scheduler/"
     "ExecutorLossReason.scala"
 )
+_ENDS: Final = (
+    "https://github.com/apache/spark/blob/master/core/src/main/scala/org/apache/spark/"
+    "TaskEndReason.scala"
+)
 _CODES: Final = (
     "https://github.com/apache/spark/blob/master/core/src/main/scala/org/apache/spark/executor/"
     "ExecutorExitCode.scala"
@@ -99,6 +103,19 @@ EXECUTORS: Final = (
         "The driver itself ended the executor or task.", confidence=LIKELY,
     ),
     _loss(
+        "task-killed", {"spark.ended": ("TaskKilled", "TaskCommitDenied")}, MANUAL, "Cancelled",
+        "The driver itself ended the task.", source=_ENDS,
+    ),
+    _loss(
+        "result-lost", {"spark.ended": ("TaskResultLost", "Resubmitted", "FetchFailed")}, INFRA,
+        "ResultLost", "The result of a task was lost with its executor.", source=_ENDS,
+        deterministic=False,
+    ),
+    _loss(
+        "exception", {"spark.ended": "ExceptionFailure"}, APPLICATION, "UserException",
+        "The task itself raised.", source=_ENDS, tier=Tier.REPORT,
+    ),
+    _loss(
         "released", r"(?i)explicit termination request", MANUAL, "Cancelled",
         "The driver gave the executor back.",
     ),
@@ -107,6 +124,11 @@ EXECUTORS: Final = (
         INFRA, "HeartbeatTimeout", "The driver did not hear of the executor any more.",
         next_step=_EXECUTOR,
         deterministic=None,
+    ),
+    _loss(
+        "not-by-app", {"spark.caused_by_app": False}, INFRA, "WorkerLost",
+        "Spark says that the application did not cause the executor's end.",
+        source=_ENDS, deterministic=False,
     ),
     _loss(
         "unrelated", r"(?i)exited unrelated to the running tasks", INFRA, "WorkerLost",

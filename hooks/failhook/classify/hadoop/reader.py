@@ -24,7 +24,7 @@ FIELDS: Final = (
         "app",
         "diagnosticsInfo",
     ),
-    *("event", "exitStatus", "exit_status", "container_diagnostics"),
+    *("event", "Event", "Task End Reason", "exitStatus", "exit_status", "container_diagnostics"),
 )
 
 _STATUS: Final = re.compile(
@@ -32,15 +32,18 @@ _STATUS: Final = re.compile(
     r"exit code(?: from container \S{1,80}+)?(?: is)?|exited with(?: exit)? code|exitCode)"
     r"\s{0,4}[:=]?\s{0,4}(-?\d{1,10})\b"
 )
-_EXECUTOR: Final = re.compile(r"(?i)executor|lost task|container marked as failed")
+_EXECUTOR: Final = re.compile(
+    r"(?i)executor|lost task|container marked as failed|SparkListenerTaskEnd|ExceptionFailure"
+)
 _YARN_STATUSES: Final = range(-1_100, -99)
 
 
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read the state, the diagnostics, and the exit status that they quote."""
     document = Record(evidence.facts)
-    document = document.record("app") or document
-    event = document.text("event", "reason_class", "type") or ""
+    document = document.holder("diagnostics", "finalStatus", "message", "exitStatus")
+    ended = document.record("Task End Reason", "end_reason", "reason")
+    event = document.text("event", "type") or ended.text("Reason") or ""
     spark = evidence.system in SPARK or bool(_EXECUTOR.match(event))
     told = any(name in document for name in ("diagnostics", "finalStatus", "yarnApplicationState"))
     if not spark and not told and evidence.system not in YARN:
@@ -48,8 +51,12 @@ def read(evidence: Evidence, facts: Facts) -> None:
     said = joined(
         *(document.get(name) for name in ("diagnostics", "diagnosticsInfo", "message", "messages")),
         *(document.get(name) for name in ("reason", "lossReason", "loss_reason", "error")),
+        *(ended.get(name) for name in ("Reason", "Loss Reason", "Class Name", "Description")),
         event if " " in event else None,
     )
+    if spark and ended.get("Exit Caused By App") is False:
+        facts["spark.caused_by_app"] = False
+    facts.read("spark.ended", ended.text("Reason"), "Task End Reason")
     facts.read("hadoop.said", said or None, "message" if spark else "diagnostics")
     if said:
         facts.setdefault("text.gpu", said)  # it quotes the program: a broken device shows there

@@ -41,7 +41,7 @@ def read(evidence: Evidence, facts: Facts) -> None:
         return
     printed = document.text("qacct", "qacct_stdout")
     record = Record(dict(_PAIR.findall(printed))) if printed else document.record("qacct")
-    record = record or document
+    record = record or document.holder("failed")
     facts.read("node", record.text("hostname"))
     found = _FAILED.match(record.text("failed") or "")
     failed = int(found[1]) if found else record.whole("failed")

@@ -48,7 +48,8 @@ def read(evidence: Evidence, facts: Facts) -> None:
     document = Record(evidence.facts)
     job = document.record("bjobs", "job") or document
     records = joined(
-        *(document.get(name) for name in _RECORDS),
+        *document.beginning("bjobs", "bhist", "bacct"),
+        *(document.get(name) for name in ("EXIT_REASON", "exitInfo", "TERM")),
         *(job.get(name) for name in ("EXIT_REASON", "TERM_REASON", "exitReason", "comment")),
     )
     report = joined(*(document.get(name) for name in _REPORT))

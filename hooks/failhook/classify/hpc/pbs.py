@@ -32,6 +32,7 @@ _TORQUE: Final = "https://docs.adaptivecomputing.com/torque/3-0-5/2.7jobexitstat
 _SYSTEMS: Final = frozenset({"pbs", "pbspro", "openpbs", "torque", "pbs-torque"})
 _FIELDS: Final = ("Exit_status", "exit_status", "job_state", "qstat", "tracejob", "Jobs")
 _KILLED: Final = re.compile(r"=>> PBS: job killed: ([^\n]{1,200})")
+_TIME: Final = re.compile(r"(\d{1,5}):(\d{2}):(\d{2})")
 _WITH_SIGNAL: Final = range(257, 321)
 _SENT_BY_PBS: Final = (9, 15)
 
@@ -47,6 +48,8 @@ def read(evidence: Evidence, facts: Facts) -> None:
     killed = _KILLED.search(log) if isinstance(log, str) else None
     said = joined(job.texts("comment"), killed[1] if killed else None)
     facts.read("pbs.said", said or None, "comment")
+    if _over_walltime(job):
+        facts["pbs.over_walltime"] = True
     code = job.whole("Exit_status", "exit_code")
     facts.pop("exit_code", None)
     if code is None:
@@ -63,12 +66,19 @@ def read(evidence: Evidence, facts: Facts) -> None:
 
 def _job(document: Record) -> Record:
     jobs = document.record("Jobs")
-    inner = document.record("qstat", "job", "tracejob")
-    return inner or _only(jobs) or document
+    return (jobs or document).holder("Exit_status", "job_state")
 
 
-def _only(jobs: Record) -> Record:
-    return next((found for name in jobs.names() if (found := jobs.record(name))), Record())
+def _over_walltime(job: Record) -> bool:
+    """Return whether the job had used up the wall time that it asked for."""
+    used = _seconds(job.record("resources_used").text("walltime"))
+    asked = _seconds(job.record("Resource_List").text("walltime"))
+    return used is not None and asked is not None and used >= asked > 0
+
+
+def _seconds(time: str | None) -> int | None:
+    found = _TIME.fullmatch(time or "")
+    return int(found[1]) * 3600 + int(found[2]) * 60 + int(found[3]) if found else None
 
 
 def shape(record: Mapping[str, Any]) -> Evidence | None:
@@ -197,6 +207,18 @@ RULES: Final = (
           "Cancelled", "Somebody deleted the job."),
     _said("node", r"node (?:failed|fail requeue|down|lost)|unable to (?:contact|reach) .{0,40}mom",
           INFRA, "NodeLost", "The node of the job failed."),
+    _said("held", r"too many failed attempts to", UNKNOWN, "Held",
+          "PBS gave up starting the job; the attempts before tell why."),
+    Rule(
+        id="pbs.walltime-used-up",
+        tier=Tier.DISRUPTION,
+        when={"pbs.signal": PRESENT, "pbs.over_walltime": True},
+        kind=TIMEOUT,
+        reason="JOB_EXEC_KILL_WALLTIME",
+        because="PBS ended the job by a signal, and its wall time was used up.",
+        source=_TORQUE,
+        next_step="Ask for more walltime, or write checkpoints.",
+    ),
     Rule(
         id="pbs.signal",
         tier=Tier.EXIT,

@@ -108,7 +108,7 @@ def read_rows(value: object) -> list[Row]:
 def read_row(record: Record) -> Row:
     """Read a row of any form; names differ between commands, versions and output formats."""
     nested = record.record("state")
-    raw = nested.get("current") if nested else record.get("State", "JobState", "ST")
+    raw = nested.get("current") if nested else record.get("State", "JobState", "ST", "status")
     said = texts(raw)[:8]
     exit_code, signal = _codes(record.get("ExitCode", "exit_code"))
     if exit_code is None and said and (found := _SEFF_CODE.search(said[0][:80])):

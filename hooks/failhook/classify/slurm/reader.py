@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record, records
-from failhook.classify.slurm.forms import Row, known, read_rows
+from failhook.classify.slurm.forms import Row, known, read_row, read_rows
 from failhook.evidence import Evidence
 
 SYSTEMS: Final = frozenset({"slurm", "submitit"})
@@ -16,6 +16,7 @@ FORMS: Final = (
     *("sacct", "sacct_stdout", "sacct_json", "sacct_X", "sacct_all", "scontrol", "scontrol_stdout"),
     *("squeue", "squeue_stdout", "seff", "seff_stdout"),
 )
+COMMANDS: Final = ("sacct", "scontrol", "squeue", "seff")
 OWN: Final = ("JobState", "DerivedExitCode", "derived_exit_code", "state_reason")
 """Fields that hold, or are part of, a Slurm job's record."""
 
@@ -34,7 +35,9 @@ def read(evidence: Evidence, facts: Facts) -> None:
     document = evidence.facts
     rows = [row for name in FORMS if name in document for row in read_rows(document[name])]
     if not rows and (evidence.system in SYSTEMS or any(name in document for name in OWN)):
-        rows = read_rows(document)
+        told = Record(document)
+        rows = [row for value in told.beginning(*COMMANDS) for row in read_rows(value)]
+        rows = rows or [read_row(told.holder("State", "JobState", "ST"))]
     if rows:
         _read_job(rows, facts)
     log = facts.get("log")
