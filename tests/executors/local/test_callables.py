@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -129,14 +128,33 @@ def test_what_cannot_be_sent_is_told_and_never_started(
     )
 
 
-def test_a_lambda_needs_cloudpickle(executor: LocalExecutor, heard: Recorder) -> None:
-    """A function without a name runs where cloudpickle is; elsewhere the message names it."""
+def test_a_lambda_runs_where_cloudpickle_is(executor: LocalExecutor) -> None:
+    """A function that cannot be imported goes over by value."""
+    pytest.importorskip("cloudpickle")
+    number = 40
+    assert 42 == executor.submit(TASK, lambda: number + 2).result()
+
+
+def test_a_lambda_without_cloudpickle_is_told_what_it_needs(
+    executor: LocalExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where cloudpickle is not installed, the message names it, and nothing was started."""
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
     outcome = executor.run(TASK, lambda: 42)
-    if find_spec("cloudpickle"):
-        assert 42 == outcome.value
-    else:
-        assert outcome.details is not None
-        assert "install cloudpickle" in outcome.details.message
+    assert outcome.details is not None
+    assert "use a function of a module" in outcome.details.message
+    assert "or install cloudpickle" in outcome.details.message
+    assert "no" == outcome.details.started
+
+
+def test_the_functions_of_a_session_have_no_file_to_come_from(tmp_path: Path) -> None:
+    """What was typed in at a prompt cannot be imported elsewhere, and the message says so."""
+    code = f"import sys; sys.modules['cloudpickle'] = None\n{textwrap.dedent(MAIN)}"
+    told = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "the main module of this session is not a file" in told.stderr
+    assert "application SerializationError: __main__.move cannot be sent" in told.stderr
 
 
 MAIN = """

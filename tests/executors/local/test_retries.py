@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import selectors
 import signal
 import sys
+import threading
 import time
 from concurrent.futures import wait
 from pathlib import Path
@@ -15,6 +18,9 @@ import pytest
 from failhook import Backoff, Policy, Task
 from failhook.errors import ConfigError, StoreError
 from failhook.executors.local import ExecutorClosed, LocalExecutor, State, TaskFailed, TaskHeld
+from failhook.executors.local.attempt import run_attempt
+from failhook.executors.local.stop import Stop, StopRequest
+from failhook.executors.local.work import Command, Terms
 from failhook.outbox.port import Store
 from failhook.pipeline import Pipeline
 from tests.executors.local import tasks
@@ -163,6 +169,57 @@ def test_an_error_of_the_store_surfaces_and_leaves_no_child(call: str, tmp_path:
             os.kill(pipeline.pid, 0)
 
 
+def test_ctrl_c_ends_the_task_as_interrupted(
+    executor: LocalExecutor, heard: Recorder, fifo: Fifo
+) -> None:
+    """Whoever waits with `run` and presses Ctrl-C ends the task, and gets the interrupt too."""
+    main = threading.get_ident()
+
+    def interrupt() -> None:
+        fifo.read()
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        executor.run(TASK, tasks.say_and_wait, fifo.path)
+    thread.join()
+    (event,) = heard.events
+    assert ("manual", "Interrupted", "SIGINT") == (
+        event.failure_details.kind,
+        event.failure_details.reason,
+        event.failure_details.actor,
+    )
+
+
+class StopsAtTheStart(Pipeline):
+    """A pipeline during whose `started` somebody shuts the executor down."""
+
+    request = StopRequest()
+
+    def started(self, task: Task) -> Task:
+        self.request.ask(Stop("shutdown"))
+        return super().started(task)
+
+
+def test_a_shutdown_that_meets_a_start_runs_nothing(heard: Recorder, tmp_path: Path) -> None:
+    """An attempt that is open already is told as not started; a later one is not even opened."""
+    mark = tmp_path / "ran"
+    work, terms = Command(("touch", str(mark))), Terms()
+    with StopsAtTheStart(dispatch="inline") as pipeline:
+        pipeline.manager.register(heard, "heard")
+        ended = run_attempt(pipeline, TASK, work, terms, pipeline.request)
+        with pytest.raises(ExecutorClosed, match="did not begin"):
+            run_attempt(pipeline, TASK.next_attempt(), work, terms, pipeline.request)
+    (event,) = heard.events
+    assert ended.decision == event.decision
+    assert ("WorkerShutdown", "no", False) == (
+        event.failure_details.reason,
+        event.failure_details.started,
+        mark.exists(),
+    )
+
+
 def test_closing_waits_for_what_is_here(pipeline: Pipeline, tmp_path: Path) -> None:
     """`close()` lets running and queued tasks end, and is then final."""
     executor = LocalExecutor(pipeline, workers=1)
@@ -273,6 +330,7 @@ WRONG = [
     (["true"], {"heartbeat_timeout": float("nan")}, "heartbeat_timeout is nan"),
     (["true"], {"capture_tail": -1}, "capture_tail is -1"),
     (["true"], {"env": {"A=B": ""}}, "environment variable 'A=B'"),
+    (["true"], {"cwd": "a\0b"}, "a path holds no NUL"),
     (["true"], {"more": 1}, "a command takes no further arguments"),
 ]
 
@@ -334,6 +392,24 @@ def test_the_end_is_seen_where_the_system_has_no_process_descriptors(
     monkeypatch.setattr(os, "pidfd_open", refuse)
     assert 3 == executor.run(TASK, ["sh", "-c", "exit 3"]).exit_code
     assert 1 == len(heard.events)
+
+
+def test_a_supervision_that_fails_ends_the_child_and_is_told(
+    executor: LocalExecutor, heard: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the system gives no more descriptors, the attempt is ended and reported all the same."""
+
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(selectors, "DefaultSelector", refuse)
+        outcome = executor.run(TASK, ["sleep", "3600"])
+    assert outcome.decision is not None
+    assert "MaxSystemFailuresExceeded" == outcome.decision.code
+    assert {("SubmitFailure", "maybe")} == {
+        (each.failure_details.reason, each.failure_details.started) for each in heard.events
+    }
 
 
 @SQLITE

@@ -76,6 +76,9 @@ def run_attempt(
         end = _run(pipeline, task, work, terms, request)
     except SpawnError as error:
         return _failed(pipeline, task, Evidence.plugin_error(str(error)))
+    except OSError as error:  # the child has been ended, but may have run
+        evidence = Evidence.plugin_error(f"supervision failed: {error}", started=Started.MAYBE)
+        return _failed(pipeline, task, evidence)
     found = judge(end, work, terms)
     if isinstance(found, Evidence):
         return _failed(pipeline, task, found, end)

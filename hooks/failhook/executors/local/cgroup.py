@@ -16,7 +16,7 @@ from failhook import host
 _PREFIX: Final = "failhook"
 _NEARLY: Final = 0.95
 """The kernel charges in batches, so the last one may not have come up to the limit itself."""
-_PATIENCE: Final = 2.0
+_PATIENCE: Final = 1.0
 """Seconds that killed processes get to leave their cgroup."""
 
 

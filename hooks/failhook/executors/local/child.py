@@ -135,10 +135,10 @@ def describe(error: BaseException) -> bytes:
 def run(channel: Channel, orders: dict[str, Any], work: bytes) -> int:
     """Load and call the task, report how it ended, and return the exit status."""
     terminations = Terminations(channel)
-    # Only where it is needed: a task may fork, which Python minds in a process with threads.
-    if orders["beat"] is not None or sys.platform != "linux":
-        watch(channel, orders["beat"])
     try:
+        # Only where it is needed: a task may fork, which Python minds in a process with threads.
+        if orders["beat"] is not None or sys.platform != "linux":
+            watch(channel, orders["beat"])
         channel.send(launch.LOADING)
         terminations.running = True
         load_main(orders["main"])

@@ -134,7 +134,7 @@ class LocalExecutor:
             grace=grace,
             memory=memory_limit,
             heartbeat=heartbeat_timeout,
-            cwd=None if cwd is None else os.fspath(cwd),
+            cwd=None if cwd is None else os.fsdecode(cwd),
             env=dict(env or {}),
             tail=capture_tail,
             stdin=stdin,

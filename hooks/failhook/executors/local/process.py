@@ -82,8 +82,9 @@ class Child:
 
     def ask_to_stop(self, why: bytes) -> None:
         """Send SIGTERM to the whole group; a callable is told why."""
-        with contextlib.suppress(OSError):
-            self.channel.send(why, _NO_SIGPIPE)
+        if not self._unsent:
+            with contextlib.suppress(OSError):
+                self.channel.send(why, _NO_SIGPIPE)
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
@@ -178,14 +179,20 @@ def orders(work: Command | Call, terms: Terms, *, beat: float | None) -> dict[st
 
     Args:
         work: the task.
-        terms: what it is held to.
+        terms: what it runs under.
         beat: seconds between the heartbeats of a callable; None is none.
     """
     common = {"parent": os.getpid(), "cwd": terms.cwd, "memory": terms.memory}
     if isinstance(work, Command):
         return {**common, "argv": list(work.argv), "env": dict(terms.env)}
     main = None if work.main is None else dict(work.main)
-    return {**common, "beat": beat, "main": main, "path": list(sys.path), "argv": list(sys.argv)}
+    return {
+        **common,
+        "beat": beat,
+        "main": main,
+        "path": [*map(str, sys.path)],
+        "argv": [*sys.argv],
+    }
 
 
 def _pidfd(pid: int) -> int | None:

@@ -140,7 +140,7 @@ class Scheduler:
                 if not job.future.running():
                     job.future.set_running_or_notify_cancel()
                 thread.start()
-            except RuntimeError as error:  # the system has no more threads
+            except (RuntimeError, MemoryError) as error:  # the system has no more threads
                 self._release()
                 self._settle(job, None, error)
 

@@ -76,6 +76,8 @@ class Terms:
         _number("heartbeat_timeout", self.heartbeat, 0.05)
         _number("memory_limit", self.memory, MIN_MEMORY, whole=True)
         _number("capture_tail", self.tail, 0, whole=True)
+        if self.cwd is not None and "\0" in self.cwd:
+            raise ConfigError(f"cwd is {self.cwd!r}; a path holds no NUL")
         for name, text in self.env.items():
             if not name or "=" in name or "\0" in f"{name}{text}":
                 raise ConfigError(f"the environment variable {name!r} cannot be set to {text!r}")
