@@ -18,7 +18,6 @@ LONGEST_TOKEN: Final = 4_096
 """Characters that are withheld, at most, on either side of a coarse cut."""
 
 _CUT_SIGN: Final = "[... "
-_TOKEN: Final = re.compile(rf"\S{{0,{LONGEST_TOKEN}}}")
 _REMEMBERED: Final = 1_024
 _SHORT: Final = 1_024
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
@@ -142,12 +141,12 @@ class _TokensAtCuts:
         for mark in CUT_MARK.finditer(text):
             start, end = mark.span()
             before = text[max(done, start - LONGEST_TOKEN) : start]
-            words = before.split()
-            if words and not before[-1].isspace():
-                yield start - len(words[-1]), start
-            after = _TOKEN.match(text, end)
-            if after is not None:
-                done = after.end()
+            if before and not before[-1].isspace():
+                yield start - len(before.split()[-1]), start
+            after = text[end : end + LONGEST_TOKEN]
+            done = end
+            if after and not after[0].isspace():
+                done += len(after.split(maxsplit=1)[0])
                 yield end, done
 
 
