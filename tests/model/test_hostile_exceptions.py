@@ -12,17 +12,19 @@ from types import FunctionType
 import pytest
 
 from failhook.capture import capture
-from failhook.details import FailureDetails, Kind
+from failhook.classify import Classifier
+from failhook.details import Kind, Started
 from failhook.error_info import ErrorInfo
 from failhook.event import MAX_BYTES, EventType
 from failhook.event_build import build_event
+from failhook.evidence import Evidence
 from failhook.redact import Redactor
 from failhook.task import Task
 from tests.model.strategies import NOW
 from tests.model.test_event_schema import STRICT
 
 TASK = Task("nightly", "load", run_id="r1")
-VERDICT = FailureDetails(kind=Kind.APPLICATION, reason="UserException")
+CLASSIFIER = Classifier()
 
 
 class ArgumentsRequiredError(Exception):
@@ -254,7 +256,7 @@ def _event_of(error):
     return build_event(
         type=EventType.FAILED,
         task=TASK,
-        details=VERDICT,
+        details=CLASSIFIER.classify(TASK, Evidence.exception(error)),
         error=error,
         observed_at=NOW,
         redactor=Redactor(),
@@ -277,6 +279,20 @@ def test_an_event_comes_of_it(hostile):
     assert "test_hostile_exceptions.py" in event.error.traceback
     assert event.error.exception is live
     assert event == type(event).from_json(document)
+
+
+def test_its_verdict_is_right(hostile):
+    """The code raised it, so it is the application's, but for an exit and an interrupt."""
+    live, _ = hostile
+
+    verdict = CLASSIFIER.classify(TASK, Evidence.exception(live))
+
+    kind, reason = {
+        SystemExit: (Kind.APPLICATION, "UserExit"),
+        KeyboardInterrupt: (Kind.MANUAL, "Interrupted"),
+        PropertiesRaiseError: (Kind.APPLICATION, "RemoteTransient"),  # its status is 503
+    }.get(type(live), (Kind.APPLICATION, "UserException"))
+    assert (kind, reason, Started.YES) == (verdict.kind, verdict.reason, verdict.started)
 
 
 def test_what_was_captured_can_be_sent_anywhere(hostile):

@@ -186,6 +186,7 @@ def test_memory_of_plain_texts_is_bounded():
 
     for number in range(5_000):
         assert redactor.plain([f"text number {number}"])
+    assert redactor.plain(["text number 4999"])
     assert redactor.plain(["long " * 1_000])
 
     assert 0 < len(redactor._plain) <= 1_024
