@@ -60,8 +60,14 @@ class Entry:
             if path in derived and derived[path].made_from
         )
         self.decides_for_a_cause = rule.tier <= Tier.REPORT and not rule.fallback
-        self.gives_way_to_logs = rule.tier >= Tier.EXIT and rule.kind in _OF_THE_TASK
-        self.decides_from_logs = rule.tier <= Tier.REPORT and rule.kind is Kind.APPLICATION
+        self.gives_way_to_logs = (
+            (rule.tier >= Tier.EXIT and rule.kind in _OF_THE_TASK)
+            or (rule.kind is Kind.UNKNOWN
+            and rule.tier is Tier.SIGNAL)
+        )
+        self.decides_from_logs = rule.tier <= Tier.REPORT and (
+            rule.kind is Kind.APPLICATION or not rule.fallback
+        )
 
     def possible(self, shape: frozenset[str]) -> bool:
         """Return whether the rule can hold where just these facts are there."""

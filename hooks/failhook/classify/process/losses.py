@@ -174,6 +174,7 @@ LOSSES: Final = (
         when={"mismatch.recorded": _QUEUED, "mismatch.executor": is_not("success", "succeeded")},
         kind=INFRA,
         reason="NeverStarted",
+        deterministic=False,
         started=Started.NO,
         message=_STATES,
         because="The executor reports an end although the task never left the queue.",

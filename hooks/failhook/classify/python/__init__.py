@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from failhook.classify.conditions import OneOf
 from failhook.classify.python import derived
 from failhook.classify.python.airflow import AIRFLOW
 from failhook.classify.python.airflow import derived as airflow_derived
@@ -18,13 +19,14 @@ from failhook.classify.python.gpu import GPU
 from failhook.classify.python.http import HTTP, STATUSES
 from failhook.classify.python.log_lines import LOG_LINES
 from failhook.classify.python.marks import MARKS
+from failhook.classify.python.names import distinct_names
 from failhook.classify.python.operating_system import OPERATING_SYSTEM
 from failhook.classify.python.platform_frames import PLATFORM_FRAMES
 from failhook.classify.python.pools import POOLS
 from failhook.classify.python.prefect import PREFECT
 from failhook.classify.python.queues import QUEUES
 from failhook.classify.python.ray import RAY
-from failhook.classify.python.reader import read
+from failhook.classify.python.reader import Reader
 from failhook.classify.python.schemas import SCHEMAS
 from failhook.classify.python.sentences import TEXTS
 from failhook.classify.python.spark import SPARK
@@ -38,9 +40,18 @@ _TABLES: Final[tuple[tuple[Rule, ...], ...]] = (
     *(BUILTINS, OPERATING_SYSTEM, FALLBACKS, LOG_LINES),
 )
 
+_RULES: Final = tuple(rule for table in _TABLES for rule in table)
+_CLASSES: Final = tuple(
+    name
+    for rule in _RULES
+    if isinstance(classes := rule.conditions.get("exception.is"), OneOf)
+    for name in classes.values
+    if isinstance(name, str)
+)
+
 SOURCE: Final = Source(
     name="python",
-    read=read,
-    rules=tuple(rule for table in _TABLES for rule in table),
+    read=Reader(distinct_names(_CLASSES)),
+    rules=_RULES,
     derived={**derived.DERIVED, **airflow_derived.DERIVED},
 )

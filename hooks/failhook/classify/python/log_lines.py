@@ -64,7 +64,7 @@ LOG_LINES: Final = (
     Rule(
         id="log.celery.revoked",
         tier=Tier.CANCEL,
-        when={"words": like(r"Discarding revoked task: |\bTerminating [\w-]{8,60} \(Signals\.SIG")},
+        when={"words": like(r"Discarding revoked task: |\bTerminating \S{1,80} \(Signals\.SIG")},
         kind=MANUAL,
         reason="Cancelled",
         because="Somebody revoked the task.",

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import builtins
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 _MOVED: Final = {"exceptiongroup": "", "builtins": "", "__builtin__": "", "exceptions": ""}
 """Roots that say nothing: the builtins, their Python 2 names, and their backport."""
+
+
+_WORD: Final = re.compile(r"[A-Z]+[a-z0-9]*")
+_TELLING: Final = (
+    *("Airflow", "Dagster", "Ray", "Prefect", "Flyte", "AMQP", "Py4J", "KilledWorker"),
+    *("TerminationSignal", "TimeoutExpired", "gaierror", "ChordError"),
+)
+_ANYBODYS: Final = ("OutOfMemoryError", "ClassValidationError", "BaseValidationError")
+_SAME: Final = {"celery": "billiard", "joblib": "loky", "kubernetes_asyncio": "kubernetes"}
 
 
 @lru_cache(maxsize=2_048)
@@ -26,43 +37,6 @@ def short_name(qualified: str) -> str:
     root = _MOVED.get(root, root.lstrip("_"))
     return f"{root}.{name}" if root else name
 
-
-_DISTINCT: Final = {
-    name.partition(".")[2]: name
-    for name in (
-        *("airflow.AirflowException", "airflow.AirflowFailException", "airflow.AirflowTaskTimeout"),
-        *("airflow.AirflowSensorTimeout", "airflow.AirflowTaskTerminated", "airflow.DagNotFound"),
-        *("airflow.AirflowNotFoundException", "airflow.AirflowRuntimeError"),
-        *("airflow.TaskDeferralTimeout", "airflow.TaskDeferralError"),
-        *("airflow.PodLaunchFailedException", "airflow.PodLaunchTimeoutException"),
-        *("billiard.WorkerLostError", "billiard.TimeLimitExceeded"),
-        *("billiard.SoftTimeLimitExceeded", "celery.TaskRevokedError", "celery.NotRegistered"),
-        *("celery.ChordError", "celery.MaxRetriesExceededError", "kombu.EncodeError"),
-        *("kombu.ContentDisallowed", "concurrent.BrokenProcessPool", "loky.TerminatedWorkerError"),
-        *("distributed.KilledWorker", "distributed.FutureCancelledError"),
-        *("distributed.CommClosedError", "distributed.NoValidWorkerError"),
-        *("ray.RayTaskError", "ray.RayActorError", "ray.ActorDiedError", "ray.WorkerCrashedError"),
-        *("ray.NodeDiedError", "ray.ObjectLostError", "ray.TaskCancelledError"),
-        *("ray.RayOutOfMemoryError", "ray.OwnerDiedError", "ray.LocalRayletDiedError"),
-        *("ray.RaySystemError", "ray.RuntimeEnvSetupError", "ray.ObjectStoreFullError"),
-        *("prefect.TerminationSignal", "prefect.TaskRunTimeoutError", "prefect.ScriptError"),
-        *("prefect.FlowRunTimeoutError", "prefect.ParameterTypeError"),
-        *("dagster.ChildProcessCrashException", "dagster.DagsterSubprocessError"),
-        *("dagster.DagsterExecutionInterruptedError", "dagster.DagsterLaunchFailedError"),
-        *("dagster.DagsterExecutionStepExecutionError", "dagster.DagsterInvalidConfigError"),
-        *("dagster.DagsterUserCodeUnreachableError", "dagster.DagsterUserCodeLoadError"),
-        *("rq.AbandonedJobError", "rq.JobTimeoutException", "rq.HorseMonitorTimeoutException"),
-        *("rq.ShutDownImminentException", "submitit.UncompletedJobError"),
-        *("subprocess.CalledProcessError", "subprocess.TimeoutExpired", "socket.gaierror"),
-        *("botocore.ClientError", "botocore.NoCredentialsError", "botocore.ParamValidationError"),
-        *("botocore.EndpointConnectionError", "pickle.PicklingError", "pickle.UnpicklingError"),
-        *("requests.ReadTimeout", "requests.ConnectTimeout", "requests.ChunkedEncodingError"),
-        *("urllib3.MaxRetryError", "urllib3.NewConnectionError", "urllib3.ProtocolError"),
-        *("urllib3.ReadTimeoutError", "http.RemoteDisconnected", "http.IncompleteRead"),
-        *("google.ServiceUnavailable", "google.GoogleAPICallError", "google.TooManyRequests"),
-    )
-}
-"""Classes that are known by their name alone, where a host recorded no module."""
 
 _BASES: Final = (
     ("botocore.errorfactory.", ("botocore.ClientError",)),
@@ -97,6 +71,22 @@ def _guessed(kind: str, own: str) -> tuple[str, ...]:
     known = getattr(builtins, own, None)
     if isinstance(known, type) and issubclass(known, BaseException):
         return tuple(base.__name__ for base in known.__mro__[:-1])
-    if own in _DISTINCT:
-        return (_DISTINCT[own],)
     return next((bases for module, bases in _BASES if kind.startswith(module)), ())
+
+
+def distinct_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the short names that are known by the class alone, where a host kept no module.
+
+    Those are names of three words or more that only one package has, such as ``WorkerLostError``,
+    and a few shorter ones. What could be anybody's stays nobody's.
+    """
+    owners: dict[str, list[str]] = {}
+    for name in names:
+        root, dot, own = name.partition(".")
+        if dot and (len(_WORD.findall(own)) > 2 or own.startswith(_TELLING)):
+            owners.setdefault(own, []).append(_SAME.get(root, root))
+    return {
+        own: f"{roots[0]}.{own}"
+        for own, roots in owners.items()
+        if len(set(roots)) == 1 and own not in _ANYBODYS
+    }

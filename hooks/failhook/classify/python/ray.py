@@ -220,7 +220,11 @@ RAY: Final = (
     ),
     raised(
         "ray.object.lost",
-        ("ray.ObjectLostError", "ray.UnreconstructableError", "ray.PlasmaObjectNotAvailable"),
+        (
+            *("ray.ObjectLostError", "ray.OwnerDiedError", "ray.ObjectFetchTimedOutError"),
+            *("ray.ObjectReconstructionFailedError", "ray.UnreconstructableError"),
+            "ray.PlasmaObjectNotAvailable",
+        ),
         INFRA,
         "ResultLost",
         ended_by_itself=False,

@@ -39,24 +39,38 @@ WRAPPERS: Final = frozenset(
 """Classes that say little by themselves, so that what was handled when they arose matters."""
 
 
-def read(evidence: Evidence, facts: Facts) -> None:
-    """Read the outermost error; the ones below it are views that the engine may ask for."""
-    document = evidence.facts
-    if document:
-        _read_document(document, facts)
-    error = evidence.error
-    if error is None:
-        if "log" in facts:
-            facts.last_resort = _FromLog(facts)
-        return
-    if error.type == "builtins.str":
-        error = read_error(error.message)
-    if error.mark is not None:
-        _read_mark(error, facts)
-    facts.sources["outermost"] = error
-    _read_error(error, facts)
-    if error.cause is not None or error.context is not None or error.exceptions:
-        facts.views = _Views(error, facts)
+class Reader:
+    """Reads the outermost error; the ones below it are views that the engine may ask for.
+
+    Args:
+        distinct: classes that are known by their name alone (`distinct_names`).
+    """
+
+    __slots__ = ("_distinct",)
+
+    def __init__(self, distinct: Mapping[str, str]) -> None:
+        self._distinct = distinct
+
+    def __call__(self, evidence: Evidence, facts: Facts) -> None:
+        """Put into the facts what the document and its error say."""
+        document = evidence.facts
+        if document:
+            _read_document(document, facts)
+        error = evidence.error
+        if error is None:
+            if "log" in facts:
+                facts.sources["distinct"] = self._distinct
+                facts.last_resort = _FromLog(facts)
+            return
+        if error.type == "builtins.str":
+            error = read_error(error.message)
+        if error.mark is not None:
+            _read_mark(error, facts)
+        facts.sources["distinct"] = self._distinct
+        facts.sources["outermost"] = error
+        _read_error(error, facts)
+        if error.cause is not None or error.context is not None or error.exceptions:
+            facts.views = _Views(error, facts)
 
 
 def _read_document(document: Mapping[str, object], facts: Facts) -> None:
@@ -100,7 +114,10 @@ def _read_mark(error: ErrorInfo, facts: Facts) -> None:
 def _read_error(error: ErrorInfo, facts: Facts) -> None:
     facts.sources["error"] = error
     facts["exception.type"] = error.type
-    names = facts["exception.is"] = short_names(error.type, error.mro)
+    names = short_names(error.type, error.mro)
+    if len(names) == 1 and names[0] in facts.sources["distinct"]:
+        names = (names[0], facts.sources["distinct"][names[0]])
+    facts["exception.is"] = names
     message = window(error.message)
     if "\x1b" in message:
         message = _ANSI.sub("", message)

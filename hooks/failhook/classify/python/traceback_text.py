@@ -22,10 +22,11 @@ _ENDINGS: Final = (
     *("Unavailable", "NotFound", "Forbidden", "Unauthorized", "Conflict", "Aborted", "Cancelled"),
     *("BadRequest", "Refused", "Closed", "Full", "Empty", "Signal"),
 )
-"""How names of exceptions end; other words before a colon are no classes."""
+"""How names of exceptions end; other words before a colon are no classes, if no module is there."""
+_LOWER_CASE: Final = ("socket.error", "socket.gaierror", "socket.timeout", "select.error")
 
 _IN_LINE: Final = re.compile(
-    r"(?:^|[\s\]:-])(?P<type>(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}): (?P<message>\S.{0,800})"
+    r"(?:^|[\s\]:-])(?P<type>(?:[a-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{2,80}): (?P<message>\S.{0,800})"
 )
 _FRAME_MARGIN: Final = (" ", "\t", "|", "+")
 _MAX_CHAIN: Final = 32
@@ -98,8 +99,10 @@ def _last_line(part: str) -> tuple[str, str]:
 
 
 def _is_a_class(name: str) -> bool:
-    last = name.split("(", 1)[0].rpartition(".")[2]
-    return last.endswith(_ENDINGS) and last.lstrip("_")[:1].isupper()
+    path, _, last = name.split("(", 1)[0].rpartition(".")
+    if not last.lstrip("_")[:1].isupper():
+        return name in _LOWER_CASE
+    return bool(path) or last.endswith(_ENDINGS)
 
 
 def _qualified(name: str) -> str:
