@@ -103,7 +103,7 @@ def group() -> None:
         (lambda: die(one=1), ("application", "UserException", True)),
         (lambda: sys.exit(4), ("application", "UserExit", None)),
         (lambda: 1 / 0, ("application", "UserException", None)),
-        (lambda: open("/nonexistent"), ("application", "UserException", None)),  # noqa: SIM115, PTH123
+        (lambda: open("/nonexistent"), ("application", "UserException", None)),  # noqa: SIM115, PTH123 - the error is wanted
         (refused, REMOTE),
         (too_slow, SLOW),
         (lambda: asyncio.run(asyncio.wait_for(asyncio.sleep(9), 0)), SLOW),

@@ -270,11 +270,6 @@ def has(*words: str) -> Has:
     return Has(words)
 
 
-def lacks(*words: str) -> Not:
-    """None of these words stands in the text."""
-    return Not(Has(words))
-
-
 def is_not(*values: Value) -> Not:
     """The fact is none of these values, or not there."""
     return Not(OneOf(values))
