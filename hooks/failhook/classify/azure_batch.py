@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, like
+from failhook.classify.conditions import PRESENT, like
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     TIMEOUT,
     UNKNOWN,
-    Rule,
     Take,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Started
 from failhook.evidence import Evidence
 
 _CODES: Final = "https://learn.microsoft.com/dotnet/api/microsoft.azure.batch.common.taskfailureinformationcodes"
@@ -75,35 +74,14 @@ def shape(record: Mapping[str, Any]) -> Evidence | None:
     return None
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    because: str,
-    reason: str | Take | None = None,
-    *,
-    source: str = _CODES,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    by_itself: bool | None = None,
-) -> Rule:
-    return Rule(
-        id=f"azure-batch.{name}",
-        tier=tier,
-        when=when,
-        kind=kind,
-        reason=Take("azure.code") if reason is None else reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        ended_by_itself=by_itself,
-        because=because,
-        source=source,
-        next_step="Look at the task's failureInfo and at stderr.txt on its node.",
-    )
+_rule: Final = Table(
+    prefix="azure-batch",
+    source=_CODES,
+    next_step="Look at the task's failureInfo and at stderr.txt on its node.",
+).row
 
+
+_CODE: Final = Take("azure.code")
 
 # fmt: off
 RULES: Final = (
@@ -111,37 +89,37 @@ RULES: Final = (
         "wall-clock",
         {"azure.message": like(r"(?i)max ?wall ?clock ?time|wall.?clock|maximum (?:run|execution) "
                                r"time|time ?limit")},
-        TIMEOUT, "The task reached its maxWallClockTime.", "MaxWallClockTime", source=_ERRORS,
+        TIMEOUT, "MaxWallClockTime", "The task reached its maxWallClockTime.", source=_ERRORS,
     ),
     _rule(
         "wall-clock.code",
         {"azure.ntstatus": "0xC000013A", "azure.code": "TaskEnded",
          "azure.category": "servererror"},
-        TIMEOUT, "Batch reports a task that passed its maxWallClockTime just like this.",
-        "MaxWallClockTime", source=_ERRORS,
+        TIMEOUT, "MaxWallClockTime",
+        "Batch reports a task that passed its maxWallClockTime just like this.", source=_ERRORS,
     ),
     _rule(
         "wall-clock.job", {"azure.terminated": "MaxWallClockTimeExpiry"}, TIMEOUT,
-        "The job reached its maxWallClockTime.", Take("azure.terminated"), source=_JOB,
+        Take("azure.terminated"), "The job reached its maxWallClockTime.", source=_JOB,
     ),
     _rule(
         "terminated", {"azure.terminated": ("UserTerminate", "TerminateJob")}, MANUAL,
-        "Somebody terminated the job.", Take("azure.terminated"), source=_JOB,
+        Take("azure.terminated"), "Somebody terminated the job.", source=_JOB,
     ),
     _rule(
         "ended-by-user", {"azure.code": "TaskEnded", "azure.category": "usererror"}, MANUAL,
-        "Somebody ended the task through the API.", confidence=LIKELY,
+        _CODE, "Somebody ended the task through the API.", confidence=LIKELY,
     ),
     _rule(
         "ended-by-user.said",
         {"azure.code": "TaskEnded", "azure.message": like(r"(?i)user request|by user|terminated")},
-        MANUAL, "Somebody ended the task through the API.", confidence=LIKELY,
+        MANUAL, _CODE, "Somebody ended the task through the API.", confidence=LIKELY,
     ),
     _rule(
         "bad-container",
         {"azure.code": ("ContainerInvalidImage", "ContainerInvalidRegistry",
                         "ContainerInvalidSettings")},
-        APPLICATION, "The container that the task asks for is wrong.", deterministic=True,
+        APPLICATION, _CODE, "The container that the task asks for is wrong.", deterministic=True,
         started=Started.NO,
     ),
     _rule(
@@ -149,85 +127,91 @@ RULES: Final = (
         {"azure.code": ("BlobNotFound", "BlobAccessDenied", "ResourceFileNotFound",
                         "ResourceContainerNotFound", "ResourceContainerAccessDenied",
                         "AutoStorageContainerNotFound")},
-        APPLICATION, "A file that the task asks for is not there, or may not be read.",
+        APPLICATION, _CODE, "A file that the task asks for is not there, or may not be read.",
         deterministic=True, started=Started.NO,
     ),
     _rule(
         "bad-command",
         {"azure.code": ("CommandProgramNotFound", "CommandLaunchFailed", "InvalidCommandLine",
                         "ApplicationPackageError", "ApplicationPackageReferenceNotFound")},
-        APPLICATION, "The command or package of the task cannot be started.", deterministic=True,
+        APPLICATION, _CODE, "The command or package of the task cannot be started.",
+        deterministic=True,
         started=Started.NO,
     ),
     _rule(
         "download",
         {"azure.code": ("BlobDownloadTimedOut", "BlobDownloadMiscError",
                         "ResourceContainerListMiscError")},
-        INFRA, "A file of the task could not be fetched.", deterministic=False,
+        INFRA, _CODE, "A file of the task could not be fetched.", deterministic=False,
         confidence=LIKELY, started=Started.NO,
     ),
     _rule(
         "disk",
         {"azure.code": ("DiskFull", "ResourceDirectoryCreateFailed", "ResourceFileCreateFailed",
                         "ResourceFileWriteFailed")},
-        INFRA, "The node's disk is full or fails.", deterministic=False, confidence=LIKELY,
+        INFRA, _CODE, "The node's disk is full or fails.", deterministic=False, confidence=LIKELY,
     ),
     _rule(
         "preempted",
         {"azure.message": like(r"(?i)preempt|node (?:is |was )?(?:unavailable|unusable|lost)|"
                                r"low-?priority|evict")},
-        INFRA, "The node was taken away or lost.", "NodePreempted", deterministic=False,
+        INFRA, "NodePreempted", "The node was taken away or lost.", deterministic=False,
         confidence=LIKELY,
     ),
     _rule(
         "preparation", {"azure.code": ("JobPreparationTaskFailed", "JobPreparationFailed")},
-        APPLICATION, "The preparation task of the job failed.", confidence=LIKELY,
+        APPLICATION, _CODE, "The preparation task of the job failed.", confidence=LIKELY,
         started=Started.NO,
     ),
     _rule(
         "crash",
         {"azure.ntstatus": ("0xC0000005", "0xC00000FD", "0xC0000409", "0xC0000374", "0xC000001D",
                             "0xC0000094", "0xC0000096", "0xC0000420")},
-        APPLICATION, "Windows ended the program for what it did.", "NativeCrash",
+        APPLICATION, "NativeCrash", "Windows ended the program for what it did.",
         source=_NTSTATUS, tier=Tier.SIGNAL, by_itself=True,
     ),
     _rule(
         "missing-library", {"azure.ntstatus": ("0xC0000135", "0xC0000139", "0xC0000142",
                                                "0xC000007B")},
-        APPLICATION, "A library that the program needs is not there or does not fit.",
-        "CodeLoadError", source=_NTSTATUS, tier=Tier.SIGNAL, deterministic=True,
+        APPLICATION, "CodeLoadError",
+        "A library that the program needs is not there or does not fit.", source=_NTSTATUS,
+        tier=Tier.SIGNAL, deterministic=True,
     ),
     _rule(
         "control-c", {"azure.ntstatus": "0xC000013A"}, UNKNOWN,
-        "The program was told to stop: by a limit, a person, or a shutdown.", "CtrlCExit",
+        "CtrlCExit", "The program was told to stop: by a limit, a person, or a shutdown.",
         source=_NTSTATUS, tier=Tier.SIGNAL, confidence=GUESS,
     ),
     _rule(
         "ntstatus", {"azure.ntstatus": PRESENT}, UNKNOWN,
-        "Windows ended the program; the code does not tell whose fault it was.",
-        Take("azure.ntstatus"), source=_NTSTATUS, tier=Tier.SIGNAL, confidence=GUESS,
+        Take("azure.ntstatus"),
+        "Windows ended the program; the code does not tell whose fault it was.", source=_NTSTATUS,
+        tier=Tier.SIGNAL, confidence=GUESS,
     ),
     _rule(
         "user-error", {"azure.category": "usererror", "azure.code": "FailureExitCode"},
-        APPLICATION, "The program ended with an exit code that is a failure.", tier=Tier.MISMATCH,
+        APPLICATION, _CODE, "The program ended with an exit code that is a failure.",
+        tier=Tier.MISMATCH,
         by_itself=True,
     ),
     _rule(
         "task-ended", {"azure.code": "TaskEnded"}, UNKNOWN,
-        "The task was ended: by a limit or by a person.", tier=Tier.MISMATCH, confidence=GUESS,
+        _CODE, "The task was ended: by a limit or by a person.", tier=Tier.MISMATCH,
+        confidence=GUESS,
     ),
     _rule(
         "category.user", {"azure.category": "usererror"}, APPLICATION,
-        "Batch puts the error on the side of the task.", Take("azure.code", "UserError"),
+        Take("azure.code", "UserError"), "Batch puts the error on the side of the task.",
         tier=Tier.MISMATCH, confidence=LIKELY,
     ),
     _rule(
         "category.server", {"azure.category": "servererror"}, INFRA,
-        "Batch puts the error on its own side.", Take("azure.code", "ServerError"),
+        Take("azure.code", "ServerError"), "Batch puts the error on its own side.",
         tier=Tier.MISMATCH, confidence=LIKELY,
     ),
     _rule(
-        "other", {"azure.code": PRESENT}, UNKNOWN, "The code does not tell whose fault it was.",
+        "other", {"azure.code": PRESENT}, UNKNOWN, _CODE,
+        "The code does not tell whose fault it was.",
         tier=Tier.NOTHING, confidence=GUESS,
     ),
 )

@@ -6,24 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, like
+from failhook.classify.conditions import PRESENT
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     TIMEOUT,
     UNKNOWN,
-    Rule,
     Take,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 from failhook.evidence import Evidence
 
 _RUNS: Final = "https://docs.databricks.com/api/workspace/jobs/getrun"
@@ -77,39 +76,13 @@ def shape(record: Mapping[str, Any]) -> Evidence | None:
     return Evidence("databricks", record) if run or cluster else None
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand] | str,
-    kind: Kind,
-    reason: str | Take,
-    because: str,
-    *,
-    source: str = _RUNS,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    by_itself: bool | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    """Make a rule; a text as `when` is a pattern for the state's message."""
-    return Rule(
-        id=f"databricks.{name}",
-        tier=tier,
-        when={"databricks.message": like(when, ignore_case=True)}
-        if isinstance(when, str)
-        else when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        ended_by_itself=by_itself,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step="Read the run's output and the cluster's event log.",
-    )
+_rule: Final = Table(
+    prefix="databricks",
+    source=_RUNS,
+    next_step="Read the run's output and the cluster's event log.",
+    said="databricks.message",
+    ignore_case=True,
+).row
 
 
 _CODE: Final = Take("databricks.code")

@@ -22,6 +22,7 @@ from failhook.classify.rule import (
     Tier,
 )
 from failhook.classify.source import Source
+from failhook.classify.table import Table
 from failhook.details import Confidence, Kind, Started
 from failhook.evidence import Evidence
 
@@ -123,32 +124,12 @@ def _reserved(
     )
 
 
-def _said(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    source: str = _EVENT,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = LIKELY,
-    started: Started | None = None,
-) -> Rule:
-    return Rule(
-        id=f"gcp-batch.{name}",
-        tier=tier,
-        when=when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        because=because,
-        source=source,
-        next_step="Look at the job's events: gcloud batch jobs describe.",
-    )
+_said: Final = Table(
+    prefix="gcp-batch",
+    source=_EVENT,
+    next_step="Look at the job's events: gcloud batch jobs describe.",
+    confidence=LIKELY,
+).row
 
 
 # fmt: off

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from failhook.classify.conditions import Shorthand, like
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record, joined
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     INFRA,
     LIKELY,
     TIMEOUT,
-    Rule,
-    Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Started
 from failhook.evidence import Evidence
 
 _PROCESSOR: Final = (
@@ -43,33 +40,13 @@ def read(evidence: Evidence, facts: Facts) -> None:
         facts["exit_code"] = status
 
 
-def _rule(
-    name: str,
-    pattern: str,
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    executor_side: bool = False,
-) -> Rule:
-    when: dict[str, Shorthand] = {"nextflow.said": like(pattern, ignore_case=True)}
-    return Rule(
-        id=f"nextflow.{name}",
-        tier=Tier.DISRUPTION,
-        when=when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        executor_side=executor_side,
-        because=because,
-        source=_PROCESSOR,
-        next_step="Read .command.log in the task's work directory, and the scheduler's record.",
-    )
+_rule: Final = Table(
+    prefix="nextflow",
+    source=_PROCESSOR,
+    next_step="Read .command.log in the task's work directory, and the scheduler's record.",
+    said="nextflow.said",
+    ignore_case=True,
+).row
 
 
 # fmt: off

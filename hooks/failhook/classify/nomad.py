@@ -6,24 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from failhook.classify.conditions import ABSENT, PRESENT, Shorthand, has, like, one_of
+from failhook.classify.conditions import ABSENT, PRESENT, has, like, one_of
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     TIMEOUT,
     UNKNOWN,
-    Rule,
     Take,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 from failhook.evidence import Evidence
 
 _EVENTS: Final = "https://github.com/hashicorp/nomad/blob/main/nomad/structs/structs.go"
@@ -117,34 +116,11 @@ def shape(record: Mapping[str, Any]) -> Evidence | None:
     return Evidence("nomad", record) if "clientstatus" in document and "jobid" in document else None
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    reason: str | Take,
-    because: str,
-    *,
-    source: str = _EVENTS,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    return Rule(
-        id=f"nomad.{name}",
-        tier=tier,
-        when=when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step="Look at the allocation's events: nomad alloc status ALLOC.",
-    )
+_rule: Final = Table(
+    prefix="nomad",
+    source=_EVENTS,
+    next_step="Look at the allocation's events: nomad alloc status ALLOC.",
+).row
 
 
 # fmt: off

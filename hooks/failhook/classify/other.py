@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, like
+from failhook.classify.conditions import PRESENT
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record, fold, joined
 from failhook.classify.rule import (
@@ -15,12 +15,12 @@ from failhook.classify.rule import (
     MANUAL,
     TIMEOUT,
     UNKNOWN,
-    Rule,
     Take,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 from failhook.evidence import Evidence
 
 _SYSTEMS: Final = frozenset(
@@ -58,34 +58,9 @@ def read(evidence: Evidence, facts: Facts) -> None:
         facts["other.no_exit_code"] = True
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand] | str,
-    kind: Kind,
-    reason: str | Take,
-    because: str,
-    *,
-    source: str = _OURS,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = LIKELY,
-    started: Started | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    """Make a rule; a text as `when` is a pattern for the platform's message."""
-    return Rule(
-        id=f"other.{name}",
-        tier=tier,
-        when={"other.said": like(when, ignore_case=True)} if isinstance(when, str) else when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        hint=hint,
-        because=because,
-        source=source,
-    )
+_rule: Final = Table(
+    prefix="other", source=_OURS, said="other.said", ignore_case=True, confidence=LIKELY
+).row
 
 
 # fmt: off

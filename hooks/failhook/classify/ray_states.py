@@ -6,23 +6,22 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, like
+from failhook.classify.conditions import PRESENT, like
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record, joined
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     UNKNOWN,
-    Rule,
     Take,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 from failhook.evidence import Evidence
 
 _TYPES: Final = "https://github.com/ray-project/ray/blob/master/src/ray/protobuf/common.proto"
@@ -74,34 +73,11 @@ def shape(record: Mapping[str, Any]) -> Evidence | None:
     return Evidence("ray", record) if task or worker else None
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    reason: str | Take,
-    because: str,
-    *,
-    source: str = _TYPES,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    return Rule(
-        id=f"ray.state.{name}",
-        tier=tier,
-        when=when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step="Look at the worker and its node: ray list workers --detail, ray list nodes.",
-    )
+_rule: Final = Table(
+    prefix="ray.state",
+    source=_TYPES,
+    next_step="Look at the worker and its node: ray list workers --detail, ray list nodes.",
+).row
 
 
 _TYPE: Final = Take("ray.error")

@@ -6,24 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, has, like
+from failhook.classify.conditions import PRESENT, has, like
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     TIMEOUT,
     UNKNOWN,
-    Rule,
     Take,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 from failhook.evidence import Evidence
 
 _JOB: Final = (
@@ -62,34 +61,7 @@ def shape(record: Mapping[str, Any]) -> Evidence | None:
     return Evidence("sagemaker", record) if any(name in document for name in _STATUS) else None
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    reason: str | Take,
-    because: str,
-    *,
-    next_step: str = "",
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    return Rule(
-        id=f"sagemaker.{name}",
-        tier=tier,
-        when=when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        hint=hint,
-        because=because,
-        source=_JOB,
-        next_step=next_step,
-    )
+_rule: Final = Table(prefix="sagemaker", source=_JOB).row
 
 
 # fmt: off

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import ABSENT, PRESENT, Not, Shorthand, like, one_of
+from failhook.classify.conditions import ABSENT, PRESENT, Not, like, one_of
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
@@ -18,7 +17,8 @@ from failhook.classify.rule import (
     Take,
     Tier,
 )
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 
 _RETRIES: Final = "https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html"
 _TIMEOUTS: Final = "https://docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html"
@@ -33,36 +33,7 @@ _EVENTS: Final = (
 )
 
 
-def _stop(
-    name: str,
-    when: dict[str, Shorthand] | str,
-    kind: Kind,
-    reason: str | Take,
-    because: str,
-    *,
-    source: str,
-    next_step: str = "",
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    """Make a rule; a text as `when` is a pattern for what the service says."""
-    return Rule(
-        id=f"aws.{name}",
-        tier=tier,
-        when={"aws.said": like(when)} if isinstance(when, str) else when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step=next_step,
-    )
+_stop: Final = Table(prefix="aws", source=_STOPPED, said="aws.said").row
 
 
 _NOTHING: Final = "Nothing; or use on-demand capacity where the work cannot be interrupted."

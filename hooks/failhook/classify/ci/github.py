@@ -9,23 +9,22 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, like, one_of
+from failhook.classify.conditions import PRESENT, one_of
 from failhook.classify.facts import Facts
 from failhook.classify.records import Record, joined
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     TIMEOUT,
     UNKNOWN,
-    Rule,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 from failhook.evidence import Evidence
 
 _RUNNER: Final = "https://github.com/actions/runner/blob/main/src/Runner.Worker/JobRunner.cs"
@@ -69,35 +68,13 @@ def shape(record: Mapping[str, Any]) -> Evidence | None:
     return None
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand] | str,
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    source: str = _RUNNER,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    """Make a rule; a text as `when` is a pattern for the annotations."""
-    return Rule(
-        id=f"github.{name}",
-        tier=tier,
-        when={"github.said": like(when, ignore_case=True)} if isinstance(when, str) else when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step="Look at the run's annotations, and at the runner's own log.",
-    )
+_rule: Final = Table(
+    prefix="github",
+    source=_RUNNER,
+    next_step="Look at the run's annotations, and at the runner's own log.",
+    said="github.said",
+    ignore_case=True,
+).row
 
 
 # fmt: off

@@ -6,24 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, like
+from failhook.classify.conditions import PRESENT, like
 from failhook.classify.facts import Facts, lines
 from failhook.classify.records import Record
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     TIMEOUT,
     UNKNOWN,
-    Rule,
     Take,
     Tier,
 )
 from failhook.classify.source import Source
-from failhook.details import Confidence, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Started
 from failhook.evidence import Evidence
 
 _REASONS: Final = (
@@ -70,61 +69,41 @@ def shape(record: Mapping[str, Any]) -> Evidence | None:
     return Evidence("gitlab-ci", record) if api or "buildfailurereason" in document else None
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    because: str,
-    reason: str | Take | None = None,
-    *,
-    source: str = _REASONS,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    by_itself: bool | None = None,
-) -> Rule:
-    return Rule(
-        id=f"gitlab.{name}",
-        tier=tier,
-        when=when,
-        kind=kind,
-        reason=Take("gitlab.reason") if reason is None else reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        ended_by_itself=by_itself,
-        because=because,
-        source=source,
-        next_step="Read the end of the job's log, and the runner's own log.",
-    )
+_rule: Final = Table(
+    prefix="gitlab",
+    source=_REASONS,
+    next_step="Read the end of the job's log, and the runner's own log.",
+).row
 
 
+_REASON: Final = Take("gitlab.reason")
 _SYSTEM: Final = Take("gitlab.reason", "runner_system_failure")
 
 # fmt: off
 RULES: Final = (
     _rule("system.said", {"gitlab.system": PRESENT}, INFRA,
-          "The runner says that it failed by itself.", _SYSTEM, source=_RUNNER,
+          _SYSTEM, "The runner says that it failed by itself.", source=_RUNNER,
           deterministic=False),
     _rule("execution-timeout.said", {"gitlab.said": like(r"execution took longer than")}, TIMEOUT,
-          "The job reached its time limit.", "job_execution_timeout", source=_RUNNER),
+          "job_execution_timeout", "The job reached its time limit.", source=_RUNNER),
     _rule("runner-stopped", {"gitlab.said": like(r"(?i)^:? ?aborted: (?:terminated|interrupt)")},
-          INFRA, "The runner itself was told to stop.", "RunnerShutdown", source=_RUNNER,
+          INFRA, "RunnerShutdown", "The runner itself was told to stop.", source=_RUNNER,
           deterministic=False),
     _rule("cancelled.said", {"gitlab.said": like(r"(?i)^:? ?(?:cancell?ed|aborted)\b")}, MANUAL,
-          "The job was cancelled while it ran.", "Cancelled", source=_RUNNER, confidence=LIKELY),
+          "Cancelled", "The job was cancelled while it ran.", source=_RUNNER, confidence=LIKELY),
     _rule("runner",
           {"gitlab.reason": ("runner_system_failure", "scheduler_failure", "api_failure",
                              "data_integrity_failure", "stuck_pending_with_matching_runners",
                              "no_updates_running", "runner_provisioning_timeout")},
-          INFRA, "GitLab or its runner failed around the job.", source=_RETRY, deterministic=False),
+          INFRA, _REASON, "GitLab or its runner failed around the job.", source=_RETRY,
+          deterministic=False),
     _rule("execution-timeout",
           {"gitlab.reason": ("job_execution_timeout", "job_execution_server_timeout",
                              "server_timeout_running", "server_timeout_canceling")},
-          TIMEOUT, "The job reached its time limit.", source=_RETRY),
+          TIMEOUT, _REASON, "The job reached its time limit.", source=_RETRY),
     _rule("stuck", {"gitlab.reason": ("stuck_or_timeout_failure", "no_updates_canceling")},
-          UNKNOWN, "GitLab uses this reason for a job that nobody took and for one that hung.",
+          UNKNOWN, _REASON,
+          "GitLab uses this reason for a job that nobody took and for one that hung.",
           source=_RETRY, confidence=GUESS),
     _rule("settings",
           {"gitlab.reason": ("runner_unsupported", "unmet_prerequisites", "archived_failure",
@@ -135,21 +114,24 @@ RULES: Final = (
                              "protected_environment_failure", "bridge_pipeline_is_child_pipeline",
                              "downstream_pipeline_creation_failed", "environment_creation_failure",
                              "no_matching_runner", "stuck_pending_no_matching_runners")},
-          APPLICATION, "The job is not set up as it must be to run here.", source=_RETRY,
+          APPLICATION, _REASON, "The job is not set up as it must be to run here.", source=_RETRY,
           deterministic=True, confidence=LIKELY, started=Started.NO),
     _rule("quota", {"gitlab.reason": ("ci_quota_exceeded", "trace_size_exceeded",
                                       "reached_max_pipeline_hierarchy_size")},
-          APPLICATION, "The job or its project used up what it may use.", confidence=LIKELY),
+          APPLICATION, _REASON, "The job or its project used up what it may use.",
+          confidence=LIKELY),
     _rule("outdated", {"gitlab.reason": ("forward_deployment_failure", "stale_schedule",
                                          "failed_outdated_deployment_job", "user_blocked",
                                          "project_deleted")},
-          MANUAL, "Somebody or something newer made the job pointless.", confidence=LIKELY),
+          MANUAL, _REASON, "Somebody or something newer made the job pointless.",
+          confidence=LIKELY),
     _rule("cancelled", {"gitlab.status": ("canceled", "cancelled", "canceling")}, MANUAL,
-          "Somebody cancelled the job.", "Cancelled", source=_JOBS),
+          "Cancelled", "Somebody cancelled the job.", source=_JOBS),
     _rule("script", {"gitlab.reason": "script_failure"}, APPLICATION,
-          "The job's own script failed.", tier=Tier.MISMATCH, source=_RETRY, by_itself=True),
-    _rule("other", {"gitlab.status": PRESENT}, UNKNOWN, "GitLab does not say why.",
-          Take("gitlab.reason", "unknown_failure"), tier=Tier.NOTHING, confidence=GUESS),
+          _REASON, "The job's own script failed.", tier=Tier.MISMATCH, source=_RETRY,
+          by_itself=True),
+    _rule("other", {"gitlab.status": PRESENT}, UNKNOWN, Take("gitlab.reason", "unknown_failure"),
+          "GitLab does not say why.", tier=Tier.NOTHING, confidence=GUESS),
 )
 # fmt: on
 

@@ -7,16 +7,15 @@ from typing import Final
 from failhook.classify.conditions import ABSENT, PRESENT, Shorthand, like
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
     MANUAL,
     UNKNOWN,
-    Rule,
     Tier,
 )
-from failhook.details import Confidence, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Started
 
 _LOG: Final = (
     "https://htcondor.readthedocs.io/en/latest/codes-other-values/job-event-log-codes.html"
@@ -26,32 +25,11 @@ _STATUS: Final = (
 )
 
 
-def _event(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    source: str = _LOG,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-) -> Rule:
-    return Rule(
-        id=f"condor.{name}",
-        tier=tier,
-        when=when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        because=because,
-        source=source,
-        next_step="Read the job's log around this event, and the StarterLog of the machine.",
-    )
+_event: Final = Table(
+    prefix="condor",
+    source=_LOG,
+    next_step="Read the job's log around this event, and the StarterLog of the machine.",
+).row
 
 
 _ENDED: Final[dict[str, Shorthand]] = {"exit_code": ABSENT, "signal": ABSENT}

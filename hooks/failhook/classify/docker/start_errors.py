@@ -6,11 +6,11 @@ table reads all of them. The fact ``container.error`` is set only from fields th
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from failhook.classify.conditions import PRESENT, Shorthand, like
-from failhook.classify.rule import APPLICATION, GUESS, INFRA, LIKELY, UNKNOWN, Rule, Take, Tier
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.rule import APPLICATION, GUESS, INFRA, LIKELY, UNKNOWN, Rule, Take
+from failhook.classify.table import Table
+from failhook.details import Hint, Kind, Started
 
 _REGISTRY: Final = "https://distribution.github.io/distribution/spec/api/"
 _RUNC: Final = "https://docs.docker.com/engine/containers/run/#exit-status"
@@ -20,36 +20,19 @@ _NVIDIA: Final = (
 )
 
 
-def _error(
-    name: str,
-    pattern: str,
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    source: str,
-    next_step: str = "",
-    deterministic: bool | None = None,
-    confidence: Confidence = LIKELY,
-    hint: Hint | None = None,
-) -> Rule:
-    when: dict[str, Shorthand] = {
-        "container.error": like(pattern, ignore_case=True) if pattern else PRESENT
-    }
-    return Rule(
-        id=f"container.start.{name}",
-        tier=Tier.DISRUPTION,
-        when=when,
-        kind=kind,
-        reason=Take("container.token", reason),
-        deterministic=deterministic,
-        confidence=confidence,
-        started=Started.NO,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step=next_step,
-    )
+_TABLE: Final = Table(
+    prefix="container.start",
+    source=_RUNC,
+    said="container.error",
+    ignore_case=True,
+    confidence=LIKELY,
+    started=Started.NO,
+)
+
+
+def _error(name: str, pattern: str, kind: Kind, reason: str, because: str, **more: Any) -> Rule:
+    """Make a rule on the error; a platform's own token for it goes before the default reason."""
+    return _TABLE.row(name, pattern, kind, Take("container.token", reason), because, **more)
 
 
 _IMAGE: Final = "Check the image's name, tag, platform and registry."

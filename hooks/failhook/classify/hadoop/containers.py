@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import ABSENT, PRESENT, Shorthand, between, like
+from failhook.classify.conditions import ABSENT, PRESENT, between, like
 from failhook.classify.rule import (
     APPLICATION,
     CONFIRMED,
@@ -17,6 +17,7 @@ from failhook.classify.rule import (
     Rule,
     Tier,
 )
+from failhook.classify.table import Table
 from failhook.details import Confidence, Hint, Kind, Started
 
 _STATUS: Final = (
@@ -33,38 +34,7 @@ _MAPREDUCE: Final = (
 _SPARK: Final = "https://github.com/apache/spark/blob/master/core/src/main/scala/org/apache/spark/"
 
 
-def _rule(
-    name: str,
-    when: dict[str, Shorthand] | str,
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    next_step: str = "",
-    source: str = _APP,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = CONFIRMED,
-    started: Started | None = None,
-    by_itself: bool | None = None,
-    hint: Hint | None = None,
-) -> Rule:
-    """Make a rule; a text as `when` is a pattern for the diagnostics."""
-    return Rule(
-        id=f"yarn.{name}",
-        tier=tier,
-        when={"hadoop.said": like(when)} if isinstance(when, str) else when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        ended_by_itself=by_itself,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step=next_step,
-    )
+_rule: Final = Table(prefix="yarn", source=_APP, said="hadoop.said").row
 
 
 def _status(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from failhook.classify.conditions import Shorthand, like, one_of
 from failhook.classify.rule import (
@@ -16,7 +16,8 @@ from failhook.classify.rule import (
     Rule,
     Tier,
 )
-from failhook.details import Confidence, Hint, Kind
+from failhook.classify.table import Table
+from failhook.details import Hint, Kind
 
 _LOSS: Final = (
     "https://github.com/apache/spark/blob/master/core/src/main/scala/org/apache/spark/scheduler/"
@@ -36,38 +37,15 @@ _K8S: Final = (
 )
 
 
+_TABLE: Final = Table(prefix="spark", source=_LOSS, confidence=LIKELY)
+
+
 def _loss(
-    name: str,
-    when: dict[str, Shorthand] | str,
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    next_step: str = "",
-    source: str = _LOSS,
-    tier: Tier = Tier.DISRUPTION,
-    deterministic: bool | None = None,
-    confidence: Confidence = LIKELY,
-    by_itself: bool | None = None,
-    hint: Hint | None = None,
+    name: str, when: dict[str, Shorthand] | str, kind: Kind, reason: str, because: str, **more: Any
 ) -> Rule:
-    return Rule(
-        id=f"spark.{name}",
-        tier=tier,
-        when={
-            "hadoop.spark": True,
-            **({"hadoop.said": like(when)} if isinstance(when, str) else when),
-        },
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        ended_by_itself=by_itself,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step=next_step,
-    )
+    """Make a rule on what Spark says; a text as `when` is a pattern for it."""
+    asked: dict[str, Shorthand] = {"hadoop.said": like(when)} if isinstance(when, str) else when
+    return _TABLE.row(name, {"hadoop.spark": True, **asked}, kind, reason, because, **more)
 
 
 _EXECUTOR: Final = "Read the executor's own log, and its container's or pod's last state."

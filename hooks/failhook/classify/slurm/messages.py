@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import Shorthand, has, like
+from failhook.classify.conditions import has, like
 from failhook.classify.rule import (
     APPLICATION,
     GUESS,
@@ -16,10 +16,9 @@ from failhook.classify.rule import (
     LIKELY,
     TIMEOUT,
     UNKNOWN,
-    Rule,
-    Tier,
 )
-from failhook.details import Confidence, Hint, Kind, Started
+from failhook.classify.table import Table
+from failhook.details import Hint, Started
 
 _REQ: Final = "https://github.com/SchedMD/slurm/blob/master/src/slurmd/slurmstepd/req.c"
 _SRUN: Final = "https://github.com/SchedMD/slurm/blob/master/src/srun/launch.c"
@@ -32,38 +31,7 @@ TELLING: Final = ("NODE FAILURE", "PREEMPTION", "TIME LIMIT", "JOB REQUEUE", "TA
 """Reasons on slurmstepd's banner that explain why a job was cancelled."""
 
 
-def _line(
-    name: str,
-    when: dict[str, Shorthand],
-    kind: Kind,
-    reason: str,
-    because: str,
-    *,
-    source: str,
-    next_step: str = "",
-    deterministic: bool | None = None,
-    confidence: Confidence = LIKELY,
-    started: Started | None = None,
-    by_itself: bool | None = None,
-    executor_side: bool = False,
-    hint: Hint | None = None,
-) -> Rule:
-    return Rule(
-        id=f"slurm.said.{name}",
-        tier=Tier.CONTAINER,
-        when=when,
-        kind=kind,
-        reason=reason,
-        deterministic=deterministic,
-        confidence=confidence,
-        started=started,
-        ended_by_itself=by_itself,
-        executor_side=executor_side,
-        hint=hint,
-        because=because,
-        source=source,
-        next_step=next_step,
-    )
+_line: Final = Table(prefix="slurm.said", source=_REQ, confidence=LIKELY).row
 
 
 _SUBMIT: Final = "Correct what the message of sbatch names."
