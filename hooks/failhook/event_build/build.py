@@ -134,7 +134,7 @@ def build_event(
         event = _First(redactor).event(event)
         texts = []
         simple = _gather(texts, event)
-    small = simple and sum(map(len, texts)) + len(task.key) <= _SMALL
+    small = simple and len("".join(texts)) + len(task.key) <= _SMALL
     return event if small else _fitted(event)
 
 

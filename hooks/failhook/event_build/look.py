@@ -38,14 +38,15 @@ def add_task(texts: list[str], task: Task) -> bool:
 def add_details(texts: list[str], details: FailureDetails) -> bool:
     """Add the texts of a verdict."""
     texts += (details.message, details.reason, details.rule)
-    texts += [
-        text
-        for text in (details.executor, details.node, details.code, details.actor)
-        if text is not None
-    ]
+    for text in (details.executor, details.node, details.code, details.actor):
+        if text is not None:
+            texts.append(text)
     for number in (
-        *(details.exit_code, details.signal, details.retry_after),
-        *(details.time_limit, details.elapsed),
+        details.exit_code,
+        details.signal,
+        details.retry_after,
+        details.time_limit,
+        details.elapsed,
     ):
         if number is not None and not sound(number):
             return False

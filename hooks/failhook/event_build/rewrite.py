@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -22,7 +21,7 @@ TOKEN: Final = 256
 """Characters that a text may have, by what it is."""
 
 BIGGEST: Final = 2**63
-"""Whole numbers beyond this are not kept: JSON readers in other languages refuse them."""
+"""Numbers beyond this are not kept: JSON readers in other languages refuse or round them."""
 
 _Number = TypeVar("_Number", int, float)
 
@@ -43,8 +42,8 @@ class TextRewriter(Protocol):
 
 
 def sound(number: float) -> bool:
-    """Return whether every JSON reader takes the number."""
-    return -BIGGEST < number < BIGGEST and (isinstance(number, int) or math.isfinite(number))
+    """Return whether every JSON reader takes the number; NaN and infinity have no JSON."""
+    return -BIGGEST < number < BIGGEST
 
 
 def rewritten_task(task: Task, text: TextRewriter) -> Task:
