@@ -26,6 +26,8 @@ def verdict(evidence: Evidence):
     [
         (Evidence.returncode(-9, oom_own=1), "application", "OutOfMemory", CONFIRMED),
         (Evidence.returncode(-9, oom_own=1, oom_host=1), "application", "OutOfMemory", CONFIRMED),
+        (Evidence.returncode(137, oom_own=1), "application", "OutOfMemory", LIKELY),
+        (Evidence.returncode(137, oom_own=0), "unknown", "KilledBySignal", GUESS),
         (Evidence.returncode(-9, oom_own=0), "infra", "KilledBySignal", LIKELY),
         (Evidence.returncode(-9, oom_host=0), "infra", "KilledBySignal", LIKELY),
         (Evidence.returncode(-9, oom_own=0, oom_host=0), "infra", "KilledBySignal", LIKELY),

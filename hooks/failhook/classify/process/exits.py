@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import PRESENT, between, one_of
+from failhook.classify.conditions import PRESENT, at_least, between, one_of
 from failhook.classify.rule import (
     APPLICATION,
     CONFIRMED,
@@ -15,12 +15,26 @@ from failhook.classify.rule import (
     Rule,
     Tier,
 )
+from failhook.details import Hint
 
 _SHELL: Final = "https://www.gnu.org/software/bash/manual/html_node/Exit-Status.html"
 _TIMEOUT: Final = "https://www.gnu.org/software/coreutils/manual/html_node/timeout-invocation.html"
 _EXIT: Final = "https://man7.org/linux/man-pages/man3/exit.3.html"
 
 EXITS: Final = (
+    Rule(
+        id="process.exit.own-oom",
+        tier=Tier.EXIT,
+        when={"exit_code": between(1, 255), "oom_own": at_least(1)},
+        kind=APPLICATION,
+        reason="OutOfMemory",
+        confidence=LIKELY,
+        hint=Hint.MORE_MEMORY,
+        message="Exit code {exit_code}, after an OOM kill in the task's own memory cgroup.",
+        because="A child of the task was killed for the task's own memory limit, and it gave up.",
+        source="https://docs.kernel.org/admin-guide/cgroup-v2.html#memory-interface-files",
+        next_step="Raise the memory limit, or make the task need less.",
+    ),
     Rule(
         id="process.exit.bad-command",
         tier=Tier.EXIT,
