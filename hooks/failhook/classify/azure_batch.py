@@ -135,8 +135,7 @@ RULES: Final = (
         {"azure.code": ("CommandProgramNotFound", "CommandLaunchFailed", "InvalidCommandLine",
                         "ApplicationPackageError", "ApplicationPackageReferenceNotFound")},
         APPLICATION, _CODE, "The command or package of the task cannot be started.",
-        deterministic=True,
-        started=Started.NO,
+        deterministic=True, started=Started.NO,
     ),
     _rule(
         "download",
@@ -191,8 +190,7 @@ RULES: Final = (
     _rule(
         "user-error", {"azure.category": "usererror", "azure.code": "FailureExitCode"},
         APPLICATION, _CODE, "The program ended with an exit code that is a failure.",
-        tier=Tier.MISMATCH,
-        by_itself=True,
+        tier=Tier.MISMATCH, by_itself=True,
     ),
     _rule(
         "task-ended", {"azure.code": "TaskEnded"}, UNKNOWN,

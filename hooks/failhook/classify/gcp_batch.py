@@ -19,6 +19,7 @@ from failhook.classify.rule import (
     TIMEOUT,
     UNKNOWN,
     Rule,
+    Take,
     Tier,
 )
 from failhook.classify.source import Source
@@ -31,6 +32,7 @@ _CODES: Final = "https://cloud.google.com/batch/docs/troubleshooting#reserved-ex
 _EVENT: Final = "https://cloud.google.com/batch/docs/reference/rest/v1/StatusEvent"
 _JOB: Final = "https://cloud.google.com/batch/docs/reference/rest/v1/projects.locations.jobs"
 _EXIT: Final = re.compile(r"(?i)\bexit code:? (\d{1,6})\b")
+_ERROR: Final = re.compile(r"\bCODE_[A-Z_]{3,60}\b")
 _START: Final = re.compile(r"Task state is updated from (?:PENDING|ASSIGNED) to FAILED")
 _FIRST_RESERVED: Final = 50_000
 _LAST_RESERVED: Final = 59_999
@@ -48,6 +50,8 @@ def read(evidence: Evidence, facts: Facts) -> None:
     event = _deciding(events)
     text = event.text("description") or status.text("message", "error", "description") or ""
     facts.read("gcp.said", text or None, "status.statusEvents")
+    if error := _ERROR.search(text):
+        facts["gcp.error"] = error[0]
     if _START.search(text):
         facts["gcp.never_started"] = True
     code = event.record("taskExecution").whole("exitCode")
@@ -160,7 +164,8 @@ RULES: Final = (
                 r"GCE_.{0,30}NOT_FOUND)|INVALID_ARGUMENT|invalid_field|PERMISSION_DENIED"
             )
         },
-        APPLICATION, "SpecError", "The job asks for something that is not there or not allowed.",
+        APPLICATION, Take("gcp.error", "SpecError"),
+        "The job asks for something that is not there or not allowed.",
         deterministic=True, started=Started.NO,
     ),
     _said(
@@ -171,7 +176,8 @@ RULES: Final = (
                 r"ZONE_RESOURCE_POOL_EXHAUSTED|QUOTA_EXCEEDED|does not have enough resources"
             )
         },
-        INFRA, "InsufficientCapacity", "The zone, or the project's quota, had no room.",
+        INFRA, Take("gcp.error", "InsufficientCapacity"),
+        "The zone, or the project's quota, had no room.",
         deterministic=False, started=Started.NO,
     ),
     _said(

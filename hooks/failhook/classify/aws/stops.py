@@ -64,15 +64,13 @@ STOPS: Final = (
     _stop(
         "spot", {"aws.stop_code": one_of("SpotInterruption", "TerminationNotice")}, INFRA,
         Take("aws.stop_code"), "AWS took the spot capacity back.", source=_CODES,
-        next_step=_NOTHING,
-        deterministic=False,
+        next_step=_NOTHING, deterministic=False,
     ),
     _stop(
         "spot.said",
         r"(?i)spot (?:task|instance|capacity)?\b.{0,40}\b(?:interrupt|reclaim|terminat)",
         INFRA, "SpotInterruption", "AWS took the spot capacity back.", source=_STOPPED,
-        next_step=_NOTHING,
-        deterministic=False,
+        next_step=_NOTHING, deterministic=False,
     ),
     _stop(
         "maintenance", r"(?i)maintenance on the underlying infrastructure|Task retirement|"
@@ -85,9 +83,15 @@ STOPS: Final = (
         "The container instance left the cluster.", source=_EVENTS, deterministic=False,
     ),
     _stop(
-        "no-capacity", r"^CAPACITY:|JobStateTimeLimit.{0,60}CAPACITY:|"
-        r"(?i:capacity is unavailable|insufficient capacity|InsufficientInstanceCapacity)",
-        INFRA, "InsufficientCapacity", "AWS had no capacity for the job.", source=_RUNNABLE,
+        "batch.no-capacity", r"^CAPACITY:|JobStateTimeLimit.{0,60}CAPACITY:", INFRA,
+        "INSUFFICIENT_INSTANCE_CAPACITY", "AWS had no capacity for the job.", source=_RUNNABLE,
+        next_step="Allow more instance types or zones, or wait.", deterministic=False,
+        started=Started.NO,
+    ),
+    _stop(
+        "no-capacity",
+        r"(?i)capacity is unavailable|insufficient capacity|InsufficientInstanceCapacity", INFRA,
+        Take("aws.stop_code", "InsufficientCapacity"), "AWS had no capacity for the task.",
         next_step="Allow more instance types or zones, or wait.", deterministic=False,
         started=Started.NO,
     ),
@@ -95,15 +99,13 @@ STOPS: Final = (
         "no-resources", r"^RESOURCE:(?:CPU|MEMORY|GPU|ENI|PORTS?)|"
         r"reached the limit on the number of (?:tasks|vCPUs)", INFRA, "ResourceExhausted",
         "The cluster, or the account's quota, has no room for the task now.", source=_EVENTS,
-        next_step=_QUEUE,
-        confidence=LIKELY, deterministic=False, started=Started.NO,
+        next_step=_QUEUE, confidence=LIKELY, deterministic=False, started=Started.NO,
     ),
     *(
         _stop(
             f"batch.misconfigured.{name.lower().replace('_', '-')}",
             rf"MISCONFIGURATION:{name}\b", APPLICATION, name, because, source=_RUNNABLE,
-            next_step=_QUEUE,
-            deterministic=True, started=Started.NO,
+            next_step=_QUEUE, deterministic=True, started=Started.NO,
         )
         for name, because in (
             ("JOB_RESOURCE_REQUIREMENT", "The job asks for more than any instance type has."),
@@ -115,14 +117,12 @@ STOPS: Final = (
     _stop(
         "batch.misconfigured", r"\bMISCONFIGURATION:", APPLICATION, "MISCONFIGURATION",
         "Job and compute environment do not fit together; it stays so.", source=_RUNNABLE,
-        next_step=_QUEUE,
-        deterministic=True, started=Started.NO,
+        next_step=_QUEUE, deterministic=True, started=Started.NO,
     ),
     _stop(
         "batch.undetermined", r"^(?:UNDETERMINED|ACTION_REQUIRED)\b", UNKNOWN, "UNDETERMINED",
         "Batch says that it does not know why the job is blocked.", source=_RUNNABLE,
-        next_step=_QUEUE,
-        confidence=GUESS, started=Started.NO,
+        next_step=_QUEUE, confidence=GUESS, started=Started.NO,
     ),
     _stop(
         "batch.dependency", r"(?i)^dependent job", APPLICATION, "UpstreamFailed",
@@ -155,23 +155,20 @@ STOPS: Final = (
         r"not found|UnrecognizedClient|ExpiredToken|is not valid)",
         APPLICATION, Take("container.token", "ResourceInitializationError"),
         "A role, secret, or log group of the task is missing or may not be used.", source=_STOPPED,
-        next_step=_SETUP,
-        confidence=LIKELY, deterministic=True, started=Started.NO,
+        next_step=_SETUP, confidence=LIKELY, deterministic=True, started=Started.NO,
     ),
     _stop(
         "setup.throttled", r"(?is)^ResourceInitializationError\b.{0,2000}(?:Throttl|Rate exceeded|"
         r"TooManyRequests|ServiceUnavailable|InternalServer)", INFRA,
         Take("container.token", "ResourceInitializationError"),
         "The service that gives secrets or logs did not answer in time.", source=_STOPPED,
-        next_step=_SETUP,
-        confidence=LIKELY, deterministic=False, started=Started.NO,
+        next_step=_SETUP, confidence=LIKELY, deterministic=False, started=Started.NO,
     ),
     _stop(
         "setup.other", r"^ResourceInitializationError\b", UNKNOWN,
         Take("container.token", "ResourceInitializationError"),
         "The task's own network and an outage give the same message.", source=_STOPPED,
-        next_step=_SETUP,
-        confidence=GUESS, started=Started.NO,
+        next_step=_SETUP, confidence=GUESS, started=Started.NO,
     ),
     _stop(
         "platform", r"(?i)PlatformTaskDefinitionIncompatib|^ATTRIBUTE$|missing attribute",
@@ -195,8 +192,7 @@ ENDS: Final = (
         r"cancell?ed|stopped|killed) (?:by|from) (?:the )?(?:user|owner|operator|console|admin)|"
         r"cancell?ing|cancell?ed\b|task stopped by user)",
         MANUAL, "TerminateJob", "The reason is the text of whoever stopped the job.",
-        source=_TERMINATE,
-        confidence=LIKELY,
+        source=_TERMINATE, confidence=LIKELY,
     ),
     _stop(
         "service-scheduler", {"aws.stop_code": "ServiceSchedulerInitiated"}, INFRA,
@@ -208,8 +204,7 @@ ENDS: Final = (
     _stop(
         "scaling", r"(?i)^(?:scaling activity|\(service \S{1,200}\) .{0,80}(?:deployment|scal))",
         INFRA, "ServiceSchedulerInitiated", "The service was scaled or deployed anew.",
-        source=_STOPPED,
-        confidence=LIKELY, deterministic=False,
+        source=_STOPPED, confidence=LIKELY, deterministic=False,
     ),
     _stop(
         "sidecar", {"aws.sidecar_failed": True, "exit_code": ABSENT}, UNKNOWN, "SidecarExited",
@@ -238,8 +233,7 @@ ENDS: Final = (
             ),
         },
         kind=MANUAL,
-        reason="TerminateJob",
-        confidence=GUESS,
+        reason="TerminateJob", confidence=GUESS,
         because="Batch shows the text of whoever called TerminateJob, and this is none of its own.",
         source=_TERMINATE,
         next_step="Look for who called TerminateJob or CancelJob, such as the workflow engine.",
@@ -247,8 +241,7 @@ ENDS: Final = (
     _stop(
         "failed-to-start.said", r"^Task failed to start", UNKNOWN, "TaskFailedToStart",
         "A bad image, a secret and missing capacity all end like this.", source=_RETRIES,
-        next_step=_SETUP,
-        tier=Tier.MISMATCH, confidence=GUESS, started=Started.NO,
+        next_step=_SETUP, tier=Tier.MISMATCH, confidence=GUESS, started=Started.NO,
     ),
     _stop(
         "no-exit-code", {"aws.status": "STOPPED", "exit_code": ABSENT}, UNKNOWN,

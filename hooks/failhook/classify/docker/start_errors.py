@@ -45,8 +45,7 @@ START_ERRORS: Final = (
     _error(
         "rate-limit", r"toomanyrequests|too many requests|pull rate limit|\b429\b|QPS exceeded",
         INFRA, "ImagePullFailure", "The registry limits the rate of pulls.", source=_REGISTRY,
-        next_step=_LATER,
-        deterministic=False,
+        next_step=_LATER, deterministic=False,
     ),
     _error(
         "no-image",
@@ -127,8 +126,7 @@ START_ERRORS: Final = (
         r"could not transition to|timed out after waiting|ContainerRuntimeTimeoutError|"
         r"DockerTimeoutError|deadline exceeded",
         INFRA, "StartTimeout", "The container runtime did not answer in time.", source=_DAEMON,
-        next_step=_NODE,
-        deterministic=False, hint=Hint.OTHER_NODE,
+        next_step=_NODE, deterministic=False, hint=Hint.OTHER_NODE,
     ),
     _error(
         "runtime",
@@ -137,8 +135,7 @@ START_ERRORS: Final = (
         r"driver failed programming|failed to set up|overlay2?|storage driver|devmapper|"
         r"unable to (?:apply|create) |ttrpc|containerd|read-only file system|iptables",
         INFRA, "RuntimeStartError", "The container runtime failed on the node.", source=_DAEMON,
-        next_step=_NODE,
-        deterministic=False, hint=Hint.OTHER_NODE,
+        next_step=_NODE, deterministic=False, hint=Hint.OTHER_NODE,
     ),
     _error(
         "other", "", UNKNOWN, "StartError",

@@ -63,22 +63,19 @@ CONTAINERS: Final = (
         r"exceeding memory limits\.[^\n]{0,80}physical memory used|limits\. [^\n]{0,60}physical "
         r"memory used; [^\n]{0,80}OOM",
         APPLICATION, "KILLED_EXCEEDED_PMEM", "The container passed its physical memory.",
-        next_step=_MEMORY,
-        source=_STATUS, hint=Hint.MORE_MEMORY,
+        next_step=_MEMORY, source=_STATUS, hint=Hint.MORE_MEMORY,
     ),
     _rule(
         "virtual-memory",
         r"(?i)beyond (?:the )?'?virtual'? memory limits?|exceeding virtual memory limits",
         APPLICATION, "KILLED_EXCEEDED_VMEM", "The container passed its virtual memory.",
-        next_step=_MEMORY,
-        source=_STATUS, hint=Hint.MORE_MEMORY,
+        next_step=_MEMORY, source=_STATUS, hint=Hint.MORE_MEMORY,
     ),
     _rule(
         "lost-node", r"(?i)released on a \*?lost\*? node|node (?:was |is )?lost\b|unusable node|"
         r"\blost node\b|due to (?:a )?node (?:loss|failure)",
         INFRA, "NodeLost", "The node under the container was lost.",
-        next_step="Look at the NodeManager.",
-        source=_STATUS, deterministic=False,
+        next_step="Look at the NodeManager.", source=_STATUS, deterministic=False,
     ),
     _rule(
         "preempted", r"(?i)container preempted by scheduler|\bwas preempted\b|preempted by the",
@@ -161,8 +158,7 @@ CONTAINERS: Final = (
     _rule(
         "java-heap", r"(?i)java heap space|OutOfMemoryError|GC overhead limit",
         APPLICATION, "OutOfMemory", "The JVM ran out of memory.",
-        next_step=_MEMORY, tier=Tier.REPORT,
-        hint=Hint.MORE_MEMORY, confidence=LIKELY,
+        next_step=_MEMORY, tier=Tier.REPORT, hint=Hint.MORE_MEMORY, confidence=LIKELY,
     ),
     _rule(
         "user-class", r"(?i)user class threw exception|User application exited with status|"

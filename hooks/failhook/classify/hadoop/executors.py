@@ -100,8 +100,7 @@ EXECUTORS: Final = (
     _loss(
         "heartbeat", r"(?i)heartbeat timed out after|no recent heartbeats|did not send a heartbeat",
         INFRA, "HeartbeatTimeout", "The driver did not hear of the executor any more.",
-        next_step=_EXECUTOR,
-        deterministic=None,
+        next_step=_EXECUTOR, deterministic=None,
     ),
     _loss(
         "not-by-app", {"spark.caused_by_app": False}, INFRA, "WorkerLost",
@@ -148,8 +147,7 @@ EXECUTORS: Final = (
     ),
     _loss(
         "other", {}, UNKNOWN, "ExecutorLost", "Nothing tells how the executor ended.",
-        next_step=_EXECUTOR,
-        tier=Tier.NOTHING, confidence=GUESS,
+        next_step=_EXECUTOR, tier=Tier.NOTHING, confidence=GUESS,
     ),
 )
 # fmt: on

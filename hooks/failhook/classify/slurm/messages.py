@@ -59,15 +59,13 @@ MESSAGES: Final = (
         {"slurm.said": like(r"^Detected \d{1,9} oom.kill event|have been OOM Killed")},
         APPLICATION, "OUT_OF_MEMORY",
         "slurmstepd saw the kernel kill for memory in the cgroup of the job.", source=_OOM,
-        next_step=_MEMORY,
-        hint=Hint.MORE_MEMORY,
+        next_step=_MEMORY, hint=Hint.MORE_MEMORY,
     ),
     _line(
         "memory-limit",
         {"slurm.said": like(r"(?i)exceeded (?:job )?memory limit|: Out Of Memory$")},
         APPLICATION, "OUT_OF_MEMORY", "Slurm ended the job at its memory limit.", source=_OOM,
-        next_step=_MEMORY,
-        hint=Hint.MORE_MEMORY,
+        next_step=_MEMORY, hint=Hint.MORE_MEMORY,
     ),
     _line(
         "task-failure", {"slurm.banner": "TASK FAILURE"}, APPLICATION, "TaskFailure",
@@ -116,8 +114,7 @@ MESSAGES: Final = (
             )
         },
         APPLICATION, "SpecError", "Slurm refused the job for what it asks for.", source=_ERRNO,
-        next_step=_SUBMIT,
-        deterministic=True, started=Started.NO,
+        next_step=_SUBMIT, deterministic=True, started=Started.NO,
     ),
     _line(
         "controller-unreachable",
