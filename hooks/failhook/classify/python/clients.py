@@ -59,11 +59,11 @@ CLIENTS: Final = (
     raised(
         "temporal.heartbeat",
         "temporalio.TimeoutError",
-        INFRA,
+        TIMEOUT,
         "HeartbeatTimeout",
         when={"exception.message": like(r"[Hh]eartbeat")},
         ended_by_itself=False,
-        because="The server did not hear of the activity within its heartbeat timeout.",
+        because="The activity sent no heartbeat in time: it hung, or its worker is gone.",
         source="https://docs.temporal.io/encyclopedia/detecting-activity-failures",
     ),
     raised(

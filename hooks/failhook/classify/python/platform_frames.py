@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import like
+from failhook.classify.conditions import Not, between, like
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import INFRA
 
@@ -22,6 +22,8 @@ _NETWORK: Final = (
         "aiohttp.ClientError",
     ),
 )
+_NOT_REFUSED: Final = Not(between(400, 499))
+"""An answer of 4xx may be the task's own doing."""
 _AIRFLOW: Final = (
     "https://airflow.apache.org/docs/apache-airflow/stable/core-concepts/overview.html"
 )
@@ -32,7 +34,7 @@ PLATFORM_FRAMES: Final = (
         _NETWORK,
         INFRA,
         "OrchestratorUnreachable",
-        when={"airflow.own_code": True},
+        when={"airflow.own_code": True, "exception.status": _NOT_REFUSED},
         executor_side=True,
         ended_by_itself=False,
         because="The frames end in Airflow's own code: its database or API did not answer.",
@@ -44,7 +46,8 @@ PLATFORM_FRAMES: Final = (
         INFRA,
         "OrchestratorUnreachable",
         when={
-            "frames": like(r"/prefect/(?:client/(?:base|orchestration)|_internal/concurrency)\b")
+            "frames": like(r"/prefect/(?:client/(?:base|orchestration)|_internal/concurrency)\b"),
+            "exception.status": _NOT_REFUSED,
         },
         executor_side=True,
         ended_by_itself=False,
@@ -60,7 +63,8 @@ PLATFORM_FRAMES: Final = (
             "frames": like(
                 r"/dagster(?:_postgres|_mysql)?/_?(?:core/)?(?:storage|instance"
                 r"|event_log|run_storage|utils)\b"
-            )
+            ),
+            "exception.status": _NOT_REFUSED,
         },
         executor_side=True,
         ended_by_itself=False,

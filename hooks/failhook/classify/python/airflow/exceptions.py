@@ -252,6 +252,18 @@ EXCEPTIONS: Final = (
         source=_SDK,
     ),
     raised(
+        "airflow.api.refused",
+        ("airflow.AirflowRuntimeError", "airflow.ServerResponseError"),
+        UNKNOWN,
+        "RemoteRejected",
+        when={
+            "exception.message": like(r"'?status_code'?: 4(?:0[0245]|1\d|22)\b|^GENERIC_ERROR\b")
+        },
+        confidence=GUESS,
+        because="Airflow's API refused a request: the task's own, or its supervisor's.",
+        source=_SDK,
+    ),
+    raised(
         "airflow.api.error",
         ("airflow.AirflowRuntimeError", "airflow.ServerResponseError"),
         INFRA,
