@@ -18,7 +18,7 @@ FACT_LIMIT: Final = 300
 """Characters of a message and of one fact in the evidence summary."""
 
 _REPEATED: Final = frozenset({Tier.CANCEL, Tier.DEADLINE, Tier.SIGNAL, Tier.EXIT, Tier.MISMATCH})
-_ALWAYS_READ: Final = ("exit_code", "signal", "node")
+_ALWAYS_READ: Final = ("exit_code", "signal", "node", "started")
 _MAX_SAID: Final = 64
 
 Render = Callable[[Facts], str]

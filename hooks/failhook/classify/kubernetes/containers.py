@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from failhook.classify.facts import Facts
 from failhook.classify.kubernetes.fields import (
@@ -168,7 +168,7 @@ def read_containers(spec: Object, status: Object, wanted: str | None, facts: Fac
     if len(statuses) == 1 and not inits:  # as most pods are
         only = look(mapping(statuses[0]), "status.containerStatuses[0]", failed=failed)
         name = only.status.get("name")
-        if name == wanted or not is_helper(name):
+        if name == wanted or (wanted is None and not is_helper(name)):
             _main(only, "main", facts)
             return
     found = [
@@ -178,29 +178,28 @@ def read_containers(spec: Object, status: Object, wanted: str | None, facts: Fac
     mains, helpers = _split(found, spec, wanted)
     main = min(mains, key=_rank, default=None)
     if main is not None and main.rank <= _DECISIVE:
-        if (
-            helpers
-            and main.end.get("exitCode") == SUPERVISOR_FAILED
-            and _supervisor(helpers, facts)
-        ):
-            return
-        _main(main, "main", facts)
+        if not (helpers and _supervisor(main, helpers, facts)):
+            _main(main, "main", facts)
         return
-    if inits:
-        native = _native_sidecars(spec)
-        befores: list[Look] = []
-        for number, each in enumerate(members(inits)):
-            seen = look(mapping(each), f"status.initContainerStatuses[{number}]", failed=failed)
-            (helpers if seen.status.get("name") in native else befores).append(seen)
-        before = min(befores, key=_rank, default=None)
-        if before is not None and before.rank <= _DECISIVE:
-            _main(before, "init", facts)
-            return
+    before = _before(inits, spec, helpers, failed=failed)
+    if before is not None and before.rank <= _DECISIVE:
+        _main(before, "init", facts)
+        return
     helper = min(helpers, key=_rank, default=None)
     if main is not None:
         _main(main, "main", facts)
     if helper is not None and helper.rank <= _DECISIVE:
         _helper(helper, facts)
+
+
+def _before(inits: object, spec: Object, helpers: list[Look], *, failed: bool) -> Look | None:
+    """Return the init container that tells most; those that stay on go to the helpers."""
+    native = tuple(_native_sidecars(spec))
+    befores: list[Look] = []
+    for number, each in enumerate(members(inits)):
+        seen = look(mapping(each), f"status.initContainerStatuses[{number}]", failed=failed)
+        (helpers if seen.status.get("name") in native else befores).append(seen)
+    return min(befores, key=_rank, default=None)
 
 
 def _split(found: list[Look], spec: Object, wanted: str | None) -> tuple[list[Look], list[Look]]:
@@ -209,30 +208,27 @@ def _split(found: list[Look], spec: Object, wanted: str | None) -> tuple[list[Lo
         mains = [each for each in found if each.status.get("name") == wanted]
         if mains:
             return mains, [each for each in found if each.status.get("name") != wanted]
+        if wanted in _names(spec):
+            return [], found
     mains = [each for each in found if not is_helper(each.status.get("name"))]
     if len(mains) == len(found):
         return mains, []
-    if not mains and wanted is None and not _has_candidate(spec):
+    if not mains and wanted is None and all(map(is_helper, _names(spec))):
         return found, []  # what is a helper elsewhere is the task here
     return mains, [each for each in found if is_helper(each.status.get("name"))]
 
 
-def _has_candidate(spec: Object) -> bool:
-    """Return whether the pod has a container that can be the task, by name."""
-    names = (mapping(each).get("name") for each in members(spec.get("containers")))
-    return any(not is_helper(name) for name in names)
+def _names(spec: Object) -> list[object]:
+    return [mapping(each).get("name") for each in members(spec.get("containers"))]
 
 
-def _native_sidecars(spec: Object) -> frozenset[object]:
-    inits = pick(spec, "initContainers", "init_containers")
-    return frozenset(_always(members(inits)))
-
-
-def _always(inits: Iterable[Any]) -> Iterable[object]:
-    for each in inits:
+def _native_sidecars(spec: Object) -> Iterator[str]:
+    """Yield the names of init containers that stay on beside the task."""
+    for each in members(pick(spec, "initContainers", "init_containers")):
         container = mapping(each)
-        if pick(container, "restartPolicy", "restart_policy") == "Always":
-            yield container.get("name")
+        name = text(container.get("name"))
+        if name and pick(container, "restartPolicy", "restart_policy") == "Always":
+            yield name
 
 
 def _main(seen: Look, role: str, facts: Facts) -> None:
@@ -240,7 +236,7 @@ def _main(seen: Look, role: str, facts: Facts) -> None:
     status, place, ended = seen.status, seen.place, seen.ended
     facts["pod.ended"] = ended
     facts["pod.container.role"] = role
-    name = status.get("name")
+    name = text(status.get("name"))
     facts.read("pod.container.name", name, f"{place}.name")
     if role == "init" and name in INJECTED_INITS:
         facts["pod.container.injected"] = True
@@ -283,8 +279,10 @@ def _began(seen: Look) -> str:
     return "maybe" if seen.ended != "start" and again else "no"
 
 
-def _supervisor(helpers: list[Look], facts: Facts) -> bool:
+def _supervisor(main: Look, helpers: list[Look], facts: Facts) -> bool:
     """Put down Argo's supervisor where it failed and the task was never begun."""
+    if whole(pick(main.end, "exitCode", "exit_code")) != SUPERVISOR_FAILED:
+        return False
     for helper in helpers:
         if helper.status.get("name") == SUPERVISOR and helper.rank <= _DECISIVE:
             _helper(helper, facts)

@@ -41,4 +41,4 @@ SUPERVISOR_FAILED: Final = 65
 
 def is_helper(name: object) -> bool:
     """Return whether a container of this name is a helper of a platform, not the task."""
-    return isinstance(name, str) and (name in SIDECARS or name.startswith(_TEKTON_SIDECAR))
+    return type(name) is str and (name in SIDECARS or name.startswith(_TEKTON_SIDECAR))

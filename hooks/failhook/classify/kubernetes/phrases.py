@@ -110,9 +110,9 @@ CREATES: Final = (
             *("invalid volume specification", "invalid mount config"),
         ),
         r"executable file (\S{1,300} )?not found|"
-        r"\bexec:? .{0,300}(no such file or directory|permission denied|is a directory|"
+        r"\bexec:? .{0,200}(no such file or directory|permission denied|is a directory|"
         r"not a directory)|\bstat \S{1,300}: no such file or directory: unknown|"
-        r"chdir to cwd .{0,300}(no such file|permission denied|not a directory)",
+        r"chdir to cwd .{0,200}(no such file|permission denied|not a directory)",
     ),
     Meaning(
         "cache-lag",

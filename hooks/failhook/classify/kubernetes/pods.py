@@ -6,7 +6,15 @@ from typing import Any, Final
 
 from failhook.classify.facts import Facts
 from failhook.classify.kubernetes.containers import read_containers
-from failhook.classify.kubernetes.fields import NOTHING, Object, mapping, members, pick, text
+from failhook.classify.kubernetes.fields import (
+    NOTHING,
+    Object,
+    mapping,
+    members,
+    moment,
+    pick,
+    text,
+)
 from failhook.classify.kubernetes.messages import reason_of
 from failhook.classify.kubernetes.names import DEFAULT_CONTAINER
 
@@ -40,7 +48,7 @@ def read_pod(pod: Object, context: Object, facts: Facts) -> None:
             read = _CONDITIONS.get(kind) if type(kind) is str else None
             if read is not None:
                 read(condition, facts)
-    if pick(metadata, "deletionTimestamp", "deletion_timestamp"):
+    if moment(pick(metadata, "deletionTimestamp", "deletion_timestamp")) is not None:
         facts["pod.deleted"] = True
         facts.origins["pod.deleted"] = "metadata.deletionTimestamp"
     if mapping(metadata.get("labels")).get(_PREEMPTED_LABEL):

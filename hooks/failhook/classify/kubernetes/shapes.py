@@ -38,7 +38,8 @@ def _is_known(record: Mapping[str, Any]) -> bool:
     if kind == "Pod":
         return True
     return (
-        kind in _KINDS
+        isinstance(kind, str)
+        and kind in _KINDS
         and isinstance(version, str)
         and version.startswith((*_GROUPS, *_OTHER_GROUPS))
     )

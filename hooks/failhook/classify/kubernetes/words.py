@@ -24,17 +24,16 @@ _BEFORE_START: Final = re.compile(
 _PENDING: Final = re.compile(r"([A-Z]\w{2,60}): (.*)", re.DOTALL)
 _MISMATCH: Final = (
     re.compile(
-        r"finished \((?:\w{1,20}+\.)?(\w{1,40}+)\) although the (?:task|ti)\b[^\n]{0,10}? says"
-        r" (?:it's|its state is) (?:\w{1,20}+\.)?(\w{1,40}+)(?:\.? \(Info: ([^\n]{0,400}?)\))?",
-        re.IGNORECASE,
+        r"finished \(([\w.]{1,60})\) although the task says (?:it's|its state is) ([\w.]{1,60})"
     ),
     re.compile(
-        r"finished with state (?:\w{1,20}+\.)?(\w{1,40}+), but the task instance's state attribute is"
-        r" (?:\w{1,20}+\.)?(\w{1,40}+)(?:[^\n]{0,300}Extra info: ([^\n]{0,500}))?"
+        r"finished with state ([\w.]{1,60}), but the task instance's state attribute is"
+        r" ([\w.]{1,60})"
     ),
 )
+"""How Airflow's scheduler says that executor and record differ, before and since 2.10."""
 
-
+_INFO: Final = re.compile(r"\(Info: ([^)\n]{1,300})\)|Extra info: ([^\n]{1,300})")
 _REFUSALS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE).search, code)
     for pattern, code in (
@@ -148,9 +147,11 @@ def read_sentence_of_engine(sentence: object, facts: Facts) -> None:
         found = pattern.search(said)
         if found is not None:
             facts["mismatch"] = True
-            facts["mismatch.executor_state"] = found[1]
-            facts["mismatch.recorded_state"] = found[2]
-            facts.read("mismatch.info", found[3])
+            facts["mismatch.executor_state"] = found[1].rstrip(".").rpartition(".")[2]
+            facts["mismatch.recorded_state"] = found[2].rstrip(".").rpartition(".")[2]
+            info = _INFO.search(said)
+            if info is not None:
+                facts["mismatch.info"] = info[1] or info[2]
             return
     read_refusal(said, facts)
 

@@ -14,7 +14,7 @@ _KUBELET: Final = (
 _SCHEDULER_RACE: Final = "https://github.com/kubernetes/kubernetes/issues/115325"
 _SYSCTL: Final = "https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/"
 _CORRECT: Final = "Correct the field of the pod's specification that the message names."
-NO_ROOM: Final = like(r"^OutOf[a-z][\w./-]*$")
+NO_ROOM: Final = like(r"^OutOf[a-z]")
 """``OutOfcpu``, ``OutOfmemory``, ``OutOfpods``, ``OutOfnvidia.com/gpu``: the node has no room."""
 NODES_FAULT: Final = one_of(
     *("UnexpectedAdmissionError", "InvalidNodeInfo", "UnknownReason"),

@@ -86,6 +86,7 @@ REMOVALS: Final = (
         when={
             "pod.deleted": True,
             "pod.ended": one_of("signal", "unclear", "running"),
+            "pod.phase": is_not("Pending"),
         },
         kind=INFRA,
         reason="PodDeleted",

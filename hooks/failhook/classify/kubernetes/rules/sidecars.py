@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import ABSENT, PRESENT, like, one_of
+from failhook.classify.conditions import like, one_of
 from failhook.classify.rule import GUESS, INFRA, LIKELY, UNKNOWN, Rule, Take, Tier
 
 _IMAGES: Final = "https://kubernetes.io/docs/concepts/containers/images/"
@@ -68,9 +68,9 @@ SIDECAR_ENDS: Final = (
         next_step="Read the helper's log.",
     ),
     Rule(
-        id="kubernetes.image.unexplained.sidecar",
+        id="kubernetes.sidecar.blocked",
         tier=Tier.NOTHING,
-        when={"pod.sidecar.waiting": PRESENT, "pod.waiting": ABSENT},
+        when={"pod.sidecar.ended": "blocked"},
         kind=UNKNOWN,
         reason=Take("pod.sidecar.waiting"),
         confidence=GUESS,

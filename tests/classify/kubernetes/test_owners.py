@@ -1,0 +1,185 @@
+"""Owners of pods, answers of the API, engines, audit records: where the pod itself is gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.classify.kubernetes.samples import condition, ended, event, job, pod, verdict, workload
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        *("BackoffLimitExceeded", "MaxFailedIndexesExceeded", "FailedIndexes", "PodFailurePolicy"),
+        *("ReachedMaxRestarts", "FailedJobs", "FailJobSetFailurePolicyAction"),
+    ],
+)
+def test_a_reason_that_only_wraps_is_no_cause(reason):
+    """A job that gave up does not say why its pods failed."""
+    details = verdict(job(reason))
+    assert (details.kind, details.reason) == ("unknown", reason)
+
+
+def test_a_jobs_pod_says_why_where_it_was_read():
+    """The cause is looked for in the pod, not in what wraps it."""
+    document = {"job": job("BackoffLimitExceeded"), "pod": pod(ended(137, "OOMKilled"))}
+    assert verdict(document).reason == "OOMKilled"
+
+
+def test_a_list_is_judged_by_its_latest_failed_pod():
+    """A job with several pods failed for the reason of the last."""
+    older = pod(ended(137, "OOMKilled"), metadata={"creationTimestamp": "2026-03-02T09:00:00Z"})
+    newer = pod(ended(3), metadata={"creationTimestamp": "2026-03-02T10:00:00Z"})
+    fine = pod(
+        ended(0, "Completed"),
+        phase="Succeeded",
+        metadata={"creationTimestamp": "2026-03-02T11:00:00Z"},
+    )
+    items = [newer, fine, older, job("BackoffLimitExceeded")]
+    assert verdict({"kind": "List", "items": items}).exit_code == 3
+
+
+def test_a_jobs_deadline_is_a_timeout():
+    """ActiveDeadlineSeconds of a job ends the job, and the limit is told."""
+    details = verdict(job("DeadlineExceeded"))
+    assert (details.kind, details.time_limit) == ("timeout", 40)
+
+
+@pytest.mark.parametrize("kind", ["Failed", "FailureTarget"])
+@pytest.mark.parametrize(
+    ("said", "expected", "deterministic"),
+    [
+        ("Container main for pod a/b failed with exit code 42", "application", True),
+        ("Container main for pod a/b failed with exit code 137", "unknown", None),
+        ("Pod a/b has condition DisruptionTarget", "infra", False),
+    ],
+)
+def test_a_failure_policy_says_what_it_matched(kind, said, expected, deterministic):
+    """The controller's sentence names the exit code or the condition of the pod."""
+    details = verdict(job("PodFailurePolicy", f"{said} matching FailJob rule at index 0", kind))
+    assert (details.kind, details.deterministic) == (expected, deterministic)
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        *((each, "infra") for each in ("Preempted", "NodeFailures", "AdmissionCheck")),
+        *((each, "timeout") for each in ("PodsReadyTimeout", "MaximumExecutionTimeExceeded")),
+        *((each, "manual") for each in ("ClusterQueueStopped", "LocalQueueStopped", "Deactivated")),
+        ("DeactivatedDueToRequeuingLimitExceeded", "unknown"),
+    ],
+)
+def test_kueue_says_why_it_evicted(reason, kind):
+    """The same token counts on the workload, on the pod and in an event."""
+    terminated = [condition("TerminationTarget", f"WorkloadEvictedDueTo{reason}")]
+    told = [
+        workload(reason),
+        pod(ended(137), conditions=terminated),
+        {"pod": None, "events": [event(f"EvictedDueTo{reason}")]},
+    ]
+    assert [verdict(each).kind for each in told] == [kind] * 3
+
+
+def test_a_workload_that_is_no_longer_evicted_says_nothing():
+    """A condition that is False is the past."""
+    assert verdict(workload("Preempted", status="False")).kind == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "kind", "deterministic"),
+    [
+        (400, "bad spec", "application", True),
+        (422, 'Pod "x" is invalid: spec.containers: Required value', "application", True),
+        (403, 'pods "x" is forbidden: violates PodSecurity "restricted"', "application", True),
+        (403, 'pods "x" is forbidden: exceeded quota: cpu', "infra", False),
+        (403, "Forbidden", "infra", None),
+        (429, "slow down", "infra", False),
+        (500, "internal", "infra", False),
+        (503, "unavailable", "infra", False),
+    ],
+)
+def test_an_answer_of_the_api_tells_specification_from_control_plane(
+    code, body, kind, deterministic
+):
+    """One status code can mean a wrong specification or a full quota; the body tells."""
+    details = verdict({"api_error": {"code": code, "body": body}, "pod": None})
+    assert (details.kind, details.deterministic) == (kind, deterministic)
+
+
+GONE = {"kind": "Status", "code": 404, "reason": "NotFound", "details": {"kind": "pods"}}
+
+
+@pytest.mark.parametrize(
+    ("phase", "kind"), [(None, "infra"), ("Running", "infra"), ("Succeeded", "unknown")]
+)
+def test_a_pod_that_is_gone_was_deleted_unless_it_had_ended(phase, kind):
+    """A pod that had ended is cleaned away; one that ran was taken away."""
+    assert verdict(GONE, last_known_phase=phase).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("user", "kind", "reason"),
+    [
+        ("system:kube-scheduler", "infra", "Preempted"),
+        ("system:node:node-1", "infra", "PodDeleted"),
+        ("system:serviceaccount:kube-system:job-controller", "unknown", "PodDeleted"),
+        ("alice@example.com", "manual", "PodDeleted"),
+    ],
+)
+def test_an_audit_record_says_who_deleted_the_pod(user, kind, reason):
+    """The scheduler preempts, the node's keepers move, people cancel."""
+    record = {"verb": "delete", "user": {"username": user}, "objectRef": {"resource": "pods"}}
+    details = verdict({"pod": None, "audit": record})
+    assert (details.kind, details.reason) == (kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "reason"),
+    [
+        ("workflow shutdown with strategy: Stop", "manual", "WorkflowShutdown"),
+        ("pod deleted", "infra", "PodDeleted"),
+        ("Step exceeded its deadline", "timeout", "DeadlineExceeded"),
+        ("main: OOMKilled (exit code 137)", "application", "OOMKilled"),
+        ("Error (exit code 2): no such file", "application", "Error"),
+        ("Error (exit code 143)", "unknown", "Error"),
+        ("The node was low on resource: memory. ", "infra", "Evicted"),
+        ("Pod was rejected: Node didn't have enough resource: cpu, ...", "infra", "OutOfcpu"),
+        ("ErrImagePull: x: 503 Service Unavailable", "infra", "ErrImagePull"),
+        (
+            "Pod failed before main container starts due to InvalidImageName: x",
+            "application",
+            "InvalidImageName",
+        ),
+        ("Unschedulable: 0/3 nodes are available", "unknown", "Unschedulable"),
+        ('pods "x" is forbidden: exceeded quota: cpu', "infra", "QuotaExceeded"),
+        ("No more retries left", "unknown", "Unknown"),
+    ],
+)
+def test_a_workflows_record_is_read_as_the_controller_writes_it(said, kind, reason):
+    """Argo keeps one message of a step; it quotes kubelet, runtime or API in a known form."""
+    details = verdict({"workflow_node": {"phase": "Failed", "message": said}})
+    assert (details.kind, details.reason) == (kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "reason"),
+    [
+        (
+            "x finished (failed) although the task says it's queued. (Info: None)",
+            "infra",
+            "NeverStarted",
+        ),
+        (
+            "x finished with state failed, but the task instance's state attribute is running.",
+            "infra",
+            "WorkerLost",
+        ),
+        ("Run has not completed but K8s job has no active pods", "infra", "WorkerLost"),
+        ("Pod took longer than 120 seconds to start.", "infra", "StartTimeout"),
+        ("Was the task killed externally?", "unknown", "Unknown"),
+    ],
+)
+def test_an_engines_sentence_counts_for_what_it_saw(said, kind, reason):
+    """An engine that lost its pod says so in a sentence of its own; a question is no evidence."""
+    details = verdict({"engine_error": said})
+    assert (details.kind, details.reason) == (kind, reason)
