@@ -97,7 +97,7 @@ RULES: Final = (
     _rule("agent-lost", r"agent (?:went offline|was (?:removed|disconnected|deleted)|lost)|"
           r"ChannelClosedException|ClosedChannelException|lost (?:connection|contact) (?:to|with) "
           r"(?:the )?(?:agent|node|worker|runner)|(?:node|worker|vm|instance|machine|host) (?:was |"
-          r"has been )?(?:lost|preempted|terminated|reclaimed|evicted|shut ?down)", INFRA,
+          r"has been )?(?:lost|preempted|reclaimed|evicted)\b", INFRA,
           "WorkerLost", "The platform says that it lost the machine of the job.", source=_JENKINS,
           deterministic=False),
     _rule("infrastructure",

@@ -24,7 +24,7 @@ from failhook.classify.rule import (
 )
 from failhook.classify.source import Source
 from failhook.classify.table import Table
-from failhook.details import Hint, Started
+from failhook.details import Started
 from failhook.evidence import Evidence
 
 _RUNNER: Final = "https://github.com/actions/runner/blob/main/src/Runner.Worker/JobRunner.cs"
@@ -102,8 +102,9 @@ RULES: Final = (
           r"hosted parallelism)[^\n]{0,60}(?:available|found|could be found|purchased)|"
           r"waiting for a runner[^\n]{0,80}(?:time|cancel)", INFRA, "NeverStarted",
           "No runner took the job.", deterministic=False, started=Started.NO, confidence=LIKELY),
-    _rule("disk", r"no space left on device|not enough space on the disk", INFRA, "DiskFull",
-          "The runner's disk is full.", confidence=LIKELY, hint=Hint.OTHER_NODE),
+    _rule("disk", r"no space left on device|not enough space on the disk", UNKNOWN, "DiskFull",
+          "The runner's disk is full: of this job, or of what earlier ones left on it.",
+          confidence=GUESS),
     _rule("superseded", r"canceling since a (?:higher priority|deployment)", MANUAL, "Superseded",
           "A newer run of the same concurrency group took its place.", source=_JOBS),
     _rule("fail-fast", r"strategy configuration was canceled because|job was cancell?ed because "
