@@ -64,7 +64,7 @@ class SqliteStore(SqliteOutbox):
 class SqliteTransaction:
     """Ledger and outbox in one transaction of the database, which holds out every other writer."""
 
-    __slots__ = ("_cursor", "_database", "_sql", "_texts")
+    __slots__ = ("_cursor", "_database", "_fresh", "_sql", "_texts")
 
     _cursor: Cursor
 
@@ -72,6 +72,7 @@ class SqliteTransaction:
         self._database = database
         self._sql = database.sql
         self._texts = texts
+        self._fresh: set[str] = set()
 
     def __enter__(self) -> Self:
         self._cursor = self._database.__enter__()
@@ -87,7 +88,10 @@ class SqliteTransaction:
 
     def account(self, key: str) -> Account | None:
         row = self._cursor.execute(self._sql["account"], (key,)).fetchone()
-        return None if row is None else account_from(row, self._texts)
+        if row is None:
+            self._fresh.add(key)  # a task without an account has no events either
+            return None
+        return account_from(row, self._texts)
 
     def attempt(self, attempt_key: str) -> Attempt | None:
         key, _, number = attempt_key.rpartition("/")
@@ -115,13 +119,19 @@ class SqliteTransaction:
             valid = [clean(value) if isinstance(value, str) else value for value in columns]
             self._cursor.execute(self._sql[query], valid)
 
+    def _line(self, task_key: str) -> Sequence[tuple[str, str, int | None, int, str]]:
+        """Return what waits for plugins of this task; it holds newer events back."""
+        if task_key in self._fresh:
+            self._fresh.remove(task_key)
+            return ()
+        return self._cursor.execute(self._sql["line"], (task_key,)).fetchall()
+
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
         task_key = event.task.key
         behind: set[str] = set()
         present: set[str] = set()
         row: int | None = None
-        line = self._cursor.execute(self._sql["line"], (task_key,))
-        for plugin, group_key, died_at, event_row, event_id in line.fetchall():
+        for plugin, group_key, died_at, event_row, event_id in self._line(task_key):
             if event_id == event.event_id:
                 row = event_row
                 present.add(plugin)
