@@ -398,6 +398,38 @@ def test_where_redaction_fails_the_event_goes_without_the_text():
     assert DECISION is event.decision
 
 
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_pattern_sees_more_than_a_window(field):
+    """Of a text without end only windows are looked at, so that redaction takes bounded time."""
+    seen = []
+
+    class Watching(Pattern):
+        def spans(self, text):
+            seen.append(len(text))
+            return iter(())
+
+    redactor = Redactor(extra=(Watching("watching", re.compile("x"), signs=("lorem",)),))
+
+    built(redactor=redactor, **FIELDS[field]("lorem ipsum " * 100_000))
+
+    assert seen
+    assert max(seen) <= TRACEBACK + 2 * LONGEST_TOKEN + 100
+    assert sum(seen) <= 100_000
+
+
+def test_errors_nested_without_end_are_pruned():
+    """A chain that somebody nested by hand, deeper than Python recurses, makes an event too."""
+    error = ErrorInfo(type="R", message="the root")
+    for _ in range(5_000):
+        error = ErrorInfo(type="E", message="nested", cause=error)
+
+    event = built(error=error)
+
+    assert MAX_BYTES >= size(event)
+    assert event.error is not None
+    assert "the root" == event.error.root.message
+
+
 @pytest.mark.parametrize(
     ("number", "kept"),
     [(float("nan"), None), (float("inf"), None), (10**5_000, None), (-(2**70), None), (7.5, 7.5)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -44,6 +45,8 @@ from failhook.text import clean, cut, cut_redacted
 
 _SMALL: Final = 8_000
 """Characters. A character takes 6 bytes of JSON at most, so that as many always fit."""
+_LOOKED_AT: Final = 24_000
+"""Characters. Where there are more, no look is taken whether all is plain: windows are redacted."""
 _SHORTEST: Final = 24
 
 _Part = TypeVar("_Part")
@@ -129,19 +132,22 @@ def build_event(
         simulated=simulated,
     )
     texts: list[str] = []
-    simple = _gather(texts, event)
-    if not simple or not redactor.plain(texts):
+    characters = _gather(texts, event)
+    if characters > _LOOKED_AT or not redactor.plain(texts):
         event = _First(redactor).event(event)
-        texts = []
-        simple = _gather(texts, event)
-    small = simple and len("".join(texts)) + len(task.key) <= _SMALL
-    return event if small else _fitted(event)
+        characters = _gather([], event)
+    return event if characters <= _SMALL else _fitted(event)
 
 
-def _gather(texts: list[str], event: FailureEvent) -> bool:
-    """Add all texts of the event but the names of its task; False where it has no simple shape."""
+def _gather(texts: list[str], event: FailureEvent) -> float:
+    """Add all texts of the event but the names of its task.
+
+    Returns:
+        how many characters the texts and the names have; infinity for an event that has no simple
+        shape: then not all texts were added.
+    """
     texts += (event.first_error, event.observer)
-    return (
+    simple = (
         add_details(texts, event.failure_details)
         and add_task(texts, event.task)
         and add_phases(texts, event.phases)
@@ -151,6 +157,7 @@ def _gather(texts: list[str], event: FailureEvent) -> bool:
         and (event.error is None or add_error(texts, event.error))
         and len(texts) <= MOST_TEXTS
     )
+    return len("".join(texts)) + len(event.task.key) if simple else math.inf
 
 
 class _First:
@@ -186,7 +193,8 @@ class _First:
         rewrite: Callable[[_Part, TextRewriter], _Part],
     ) -> _Part:
         texts: list[str] = []
-        if add(texts, part) and all(self._hidden(text) is text for text in texts):
+        simple = add(texts, part) and sum(map(len, texts)) <= _LOOKED_AT
+        if simple and all(self._hidden(text) is text for text in texts):
             return part
         return rewrite(prune(part, _LEVELS[0].room), self._text)
 

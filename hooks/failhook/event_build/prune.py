@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,6 +16,9 @@ from failhook.task import Task
 
 LEFT_OUT: Final = "left_out"
 """The path of the fact, and the name of the label, that say how many others went."""
+
+
+_LEFT_OUT_NOTE: Final = re.compile(r"\[\.\.\. (\d{1,9}) errors left out \.\.\.\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +93,7 @@ def _kept(error: ErrorInfo, keep: set[int], most: int, root: ErrorInfo | None) -
         most: of notes, attributes and base classes.
         root: the root cause, where `error` is in its chain: it takes the place of what is left out.
     """
-    gone = 0
+    gone = _counted(error)
     below: dict[str, ErrorInfo] = {}
     chain = error.cause or error.context
     for name, nested in (("cause", error.cause), ("context", error.context)):
@@ -99,13 +103,15 @@ def _kept(error: ErrorInfo, keep: set[int], most: int, root: ErrorInfo | None) -
         if id(nested) in keep:
             below[name] = _kept(nested, keep, most, onward)
         else:
-            gone += sum(1 for _ in nested.walk())
+            gone += sum(1 + _counted(each) for each in nested.walk())
             if onward is not None:
                 below[name] = _kept(onward, keep, most, None)
-                gone -= 1
-    members = tuple(member for member in error.exceptions if id(member) in keep)
-    gone += sum(1 for m in error.exceptions if id(m) not in keep for _ in m.walk())
-    notes = error.notes
+                gone -= 1 + _counted(onward)
+    members = [member for member in error.exceptions if id(member) in keep]
+    for member in error.exceptions:
+        if id(member) not in keep:
+            gone += sum(1 + _counted(each) for each in member.walk())
+    notes = tuple(note for note in error.notes if not _LEFT_OUT_NOTE.fullmatch(note))
     if len(notes) > most:
         notes = (*notes[:most], f"[... {len(notes) - most} notes left out ...]")
     if gone:
@@ -114,10 +120,17 @@ def _kept(error: ErrorInfo, keep: set[int], most: int, root: ErrorInfo | None) -
         error,
         cause=below.get("cause"),
         context=below.get("context"),
-        exceptions=tuple(_kept(member, keep, most, None) for member in members),
+        exceptions=tuple([_kept(member, keep, most, None) for member in members]),
         notes=notes,
         mro=error.mro[:most],
         attributes=_some(error.attributes, most),
+    )
+
+
+def _counted(error: ErrorInfo) -> int:
+    """Return how many errors below this one were left out before."""
+    return sum(
+        int(told[1]) for note in error.notes if (told := _LEFT_OUT_NOTE.fullmatch(note)) is not None
     )
 
 
