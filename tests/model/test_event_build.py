@@ -18,7 +18,7 @@ from failhook.decision import Action, Because, Charge, Counters, Decision
 from failhook.details import Fact, FailureDetails, Kind
 from failhook.error_info import ErrorInfo, Mark
 from failhook.event import MAX_BYTES, EventType
-from failhook.event_build import build_event
+from failhook.event_build import build_event, redacted_task
 from failhook.event_build.rewrite import MESSAGE, SENTENCE, TRACEBACK
 from failhook.phases import MAX_TRANSITIONS, PhaseHistory
 from failhook.policy import Policy
@@ -362,6 +362,18 @@ def test_what_finds_and_routes_an_event_is_not_redacted():
 
     assert (task.attempt_key, task.owner) == (event.task.attempt_key, event.task.owner)
     assert {"x": "password=***"} == dict(event.task.labels)
+
+
+def test_a_task_can_be_redacted_before_there_is_an_event():
+    """What a store keeps of an open attempt is what an event would carry of its task."""
+    task = replace(TASK, labels={"dsn": PLANTED["DSN"].text}, log_url="https://u:p@logs.example/")
+
+    redacted = redacted_task(task, Redactor())
+
+    assert built(task=task).task == redacted
+    assert {"dsn": PLANTED["DSN"].hidden} == dict(redacted.labels)
+    assert "https://***@logs.example/" == redacted.log_url
+    assert TASK is redacted_task(TASK, Redactor())
 
 
 def test_a_value_is_hidden_where_its_name_tells():

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from failhook.event_build.build import build_event
+from failhook.event_build.build import build_event, redacted_task
 
-__all__ = ["build_event"]
+__all__ = ["build_event", "redacted_task"]

@@ -139,6 +139,11 @@ def build_event(
     return event if characters <= _SMALL else _fitted(event)
 
 
+def redacted_task(task: Task, redactor: Redactor) -> Task:
+    """Return the task as an event would carry it, for what is stored before there is an event."""
+    return _First(redactor).task(task)
+
+
 def _gather(texts: list[str], event: FailureEvent) -> float:
     """Add all texts of the event but the names of its task.
 
@@ -174,7 +179,7 @@ class _First:
         first_failure = event.first_failure
         return replace(
             event,
-            task=self._part(event.task, add_task, pruned_task, rewritten_task),
+            task=self.task(event.task),
             error=error and self._part(error, add_error, pruned_error, rewritten_error),
             failure_details=self._details(event.failure_details),
             decision=decision and self._part(decision, add_decision, _whole, rewritten_decision),
@@ -184,6 +189,9 @@ class _First:
             phases=self._part(event.phases, add_phases, pruned_phases, rewritten_phases),
             observer=self._text(event.observer, TOKEN),
         )
+
+    def task(self, task: Task) -> Task:
+        return self._part(task, add_task, pruned_task, rewritten_task)
 
     def _part(
         self,
