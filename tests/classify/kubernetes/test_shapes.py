@@ -133,3 +133,16 @@ def test_facts_name_their_place_in_the_document():
         "status.conditions[type=DisruptionTarget].reason": "PreemptionByScheduler",
     }
     assert details.node == "node-1"
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        Evidence("airflow", {"status": "failed", "pod": pod(ended(137, "OOMKilled"))}),
+        Evidence("kubernetes", pod(ended(137, "OOMKilled"))["status"]),
+        Evidence("dagster", pod(ended(137, "OOMKilled"))["status"]),
+    ],
+)
+def test_a_pod_is_read_wherever_it_stands(evidence):
+    """An engine that hands in a pod, or its status alone, is understood under any name."""
+    assert CLASSIFIER.classify(None, evidence).reason == "OOMKilled"

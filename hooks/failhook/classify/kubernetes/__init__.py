@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from failhook.classify.kubernetes.derived import DERIVED
-from failhook.classify.kubernetes.reader import read
+from failhook.classify.kubernetes.reader import FIELDS, read
 from failhook.classify.kubernetes.rules import RULES
 from failhook.classify.kubernetes.shapes import SYSTEM, known
 from failhook.classify.source import Source
@@ -17,6 +17,7 @@ from failhook.classify.source import Source
 SOURCE: Final = Source(
     name="kubernetes",
     systems=frozenset((SYSTEM,)),
+    fields=FIELDS,
     read=read,
     rules=RULES,
     derived=DERIVED,

@@ -45,13 +45,14 @@ def read_pod(pod: Object, context: Object, facts: Facts) -> None:
         for each in members(conditions):
             condition = mapping(each)
             kind = condition.get("type")
-            read = _CONDITIONS.get(kind) if type(kind) is str else None
-            if read is not None:
-                read(condition, facts)
-    if moment(pick(metadata, "deletionTimestamp", "deletion_timestamp")) is not None:
+            if type(kind) is str and kind in _CONDITIONS:
+                _CONDITIONS[kind](condition, facts)
+    deleted = pick(metadata, "deletionTimestamp", "deletion_timestamp")
+    if deleted is not None and moment(deleted) is not None:
         facts["pod.deleted"] = True
         facts.origins["pod.deleted"] = "metadata.deletionTimestamp"
-    if mapping(metadata.get("labels")).get(_PREEMPTED_LABEL):
+    labels = metadata.get("labels")
+    if labels and mapping(labels).get(_PREEMPTED_LABEL):
         facts["pod.node_preempted"] = True
         facts.origins["pod.node_preempted"] = f"metadata.labels.{_PREEMPTED_LABEL}"
     node = text(pick(spec, "nodeName", "node_name"))

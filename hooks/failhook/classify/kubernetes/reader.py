@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from failhook.classify.facts import Facts
 from failhook.classify.kubernetes.events import read_events
-from failhook.classify.kubernetes.fields import Object, mapping, members, text
+from failhook.classify.kubernetes.fields import NOTHING, Object, mapping, members, text
 from failhook.classify.kubernetes.nodes import read_node_object
 from failhook.classify.kubernetes.owners import read_owner, read_workload
 from failhook.classify.kubernetes.pods import failing, read_pod
@@ -19,6 +19,17 @@ from failhook.classify.kubernetes.words import (
 )
 from failhook.evidence import Evidence
 
+BARE_STATUS: Final = frozenset(
+    (
+        *("containerStatuses", "container_statuses"),
+        *("initContainerStatuses", "init_container_statuses"),
+    )
+)
+"""Fields by which the status of a pod is known where it comes without the pod."""
+
+FIELDS: Final = frozenset(("pod", "pods", "pod_lookup", "workflow_node", *BARE_STATUS))
+"""Fields that hold what this source reads, whatever system reports them."""
+
 
 def read(evidence: Evidence, facts: Facts) -> None:
     """Read a pod, a List, an owner of pods, an answer of the API, or an object that holds them."""
@@ -27,9 +38,10 @@ def read(evidence: Evidence, facts: Facts) -> None:
         facts.sources["context"] = context
         facts.read("pod.last_phase", text(context.get("last_known_phase")))
     kind = document.get("kind")
-    if kind is None or kind == "Pod":
-        if "status" in document or "spec" in document:
-            read_pod(document, context, facts)
+    if kind == "Pod" or (kind is None and _is_pod(document)):
+        read_pod(document, context, facts)
+    elif kind is None and not BARE_STATUS.isdisjoint(document):
+        read_pod({"status": document}, context, facts)
     elif type(kind) is str:
         _read_object(kind, document, context, facts)
     parts = [name for name in document if name in _ALSO]
@@ -43,6 +55,11 @@ def read(evidence: Evidence, facts: Facts) -> None:
         facts["pod.deleted"] = True
         facts.origins["pod.deleted"] = "type"
     facts.setdefault("pod.ended", "nothing")
+
+
+def _is_pod(document: Object) -> bool:
+    """Return whether a document that does not say what it is has the parts of a pod."""
+    return any(mapping(document.get(part)) is not NOTHING for part in ("status", "spec"))
 
 
 def _read_object(kind: str, document: Object, context: Object, facts: Facts) -> None:
