@@ -10,6 +10,7 @@ from failhook.decision import Action
 from failhook.details import Kind
 from failhook.errors import NothingToResolveError, StartRefused
 from failhook.evidence import Evidence
+from failhook.outbox.port import Store
 from failhook.pipeline import Pipeline
 from failhook.policy import Policy
 from failhook.task import Task
@@ -232,3 +233,20 @@ def test_names_that_are_no_text_are_written_as_escapes(make: MakePipeline, heard
     pipeline.failed(Task("nightly", "lo\udc80ad"), KILL)
 
     assert "lo\\udc80ad" == heard.events[0].task.name
+
+
+def test_no_secret_of_a_task_reaches_the_ledger(make: MakePipeline, store: Store) -> None:
+    """Labels and log addresses are stored as events carry them; the host's own task stays whole."""
+    pipeline = make(Policy(retries=1))
+    log_url = "https://ann:hunter2@logs/1"
+    given = Task("nightly", "load", labels={"password": "hunter2"}, log_url=log_url)
+    opened = pipeline.started(given)
+    with store.transaction() as ledger:
+        before = ledger.attempt(opened.attempt_key)
+    pipeline.failed(opened, bug())
+    pipeline.succeeded(opened.next_attempt())
+    with store.transaction() as ledger:
+        after = ledger.attempts(opened.key)
+
+    assert log_url == opened.log_url
+    assert "hunter2" not in repr((before, after))

@@ -132,9 +132,10 @@ class Pipeline:
         self._deliver(plugins)
         if isinstance(start, Refusal):
             raise StartRefused(start.decision, start.story)
-        if task.attempt != start.attempt.task.attempt:
-            self._renumber(task, start.attempt.task)
-        return start.attempt.task
+        opened = task.at_attempt(start.attempt.task.attempt)
+        if opened is not task:
+            self._renumber(task, opened)
+        return opened
 
     def attach(self, task: Task, pid: int) -> None:
         """Record the process of an open attempt, so that it can be ended when it is an orphan.

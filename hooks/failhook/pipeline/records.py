@@ -12,7 +12,7 @@ from failhook.details import FailureDetails
 from failhook.error_info import ErrorInfo
 from failhook.errors import NothingToResolveError
 from failhook.event import EventType, FailureEvent
-from failhook.event_build import build_event
+from failhook.event_build import build_event, redacted_task
 from failhook.gate.amend import improves, moved
 from failhook.gate.decide import decide
 from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
@@ -61,7 +61,7 @@ class Records:
         """Open attempt `number` of a task for a supervisor."""
         now = self.clock.now()
         attempt = Attempt(
-            task=task.at_attempt(number),
+            task=redacted_task(task.at_attempt(number), self.redactor),
             state=AttemptState.OPEN,
             owner=owner,
             opened_at=now,
@@ -125,7 +125,7 @@ class Records:
         first = account.first_failure is None
         ledger.save_attempt(
             Attempt(
-                task=task,
+                task=_kept(task, event.task),
                 state=AttemptState.FAILED,
                 owner=None if attempt is None else attempt.owner,
                 opened_at=None if attempt is None else attempt.opened_at,
@@ -147,7 +147,7 @@ class Records:
                 first_started_at=first_started_at,
                 first_failure=event.failure_details if first else account.first_failure,
                 first_error=line if first else account.first_error,
-                phases=phases,
+                phases=event.phases,
                 closed=_closed_by(decision),
             )
         )
@@ -200,7 +200,9 @@ class Records:
     ) -> Sequence[FailureEvent]:
         """Close an attempt as a success; return what listeners are to hear of it."""
         now = self.clock.now()
-        attempt = ledger.attempt(task.attempt_key) or Attempt(task=task, state=AttemptState.OPEN)
+        attempt = ledger.attempt(task.attempt_key) or Attempt(
+            task=redacted_task(task, self.redactor), state=AttemptState.OPEN
+        )
         if attempt.state is AttemptState.SUCCEEDED:
             return ()
         account = ledger.account(task.key) or _new_account(task)
@@ -311,6 +313,11 @@ def story(attempts: Sequence[Attempt]) -> tuple[str, ...]:
 
 _NOBODY: Final = Account(key="", job_key="")
 """What a task has used before its first attempt."""
+
+
+def _kept(task: Task, redacted: Task) -> Task:
+    """Return the task as the ledger keeps it: redacted as in the event, with all of its policy."""
+    return redacted if redacted.policy is task.policy else replace(redacted, policy=task.policy)
 
 
 def _new_account(task: Task) -> Account:
