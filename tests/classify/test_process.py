@@ -209,7 +209,8 @@ def test_a_hosts_verdict_is_passed_on_as_it_is(kind):
         details.message,
         details.deterministic,
     )
-    assert ("host.verdict", "C1", Hint.OTHER_NODE) == (details.rule, details.code, details.hint)
+    rule = "host.unknown" if kind == "unknown" else "host.verdict"
+    assert (rule, "C1", Hint.OTHER_NODE) == (details.rule, details.code, details.hint)
 
 
 def test_a_host_without_a_verdict_stays_unknown():
@@ -217,6 +218,13 @@ def test_a_host_without_a_verdict_stays_unknown():
     details = verdict(Evidence.verdict(None, "Evicted"))
 
     assert (Kind.UNKNOWN, "Evicted", GUESS) == (details.kind, details.reason, details.confidence)
+
+
+def test_a_host_that_does_not_know_leaves_the_verdict_to_what_else_was_seen():
+    """None is no verdict: the exception beside it decides."""
+    both = Evidence.exception(ValueError("no such column")).also(Evidence.verdict(None))
+
+    assert Kind.APPLICATION == verdict(both).kind
 
 
 @pytest.mark.parametrize("reason", ["SubmitFailure", "OrchestratorUnreachable"])

@@ -73,7 +73,7 @@ def at_level(cases: Iterable[Case], level: str) -> list[Case]:
 
 def score(cases: Iterable[Case], classify: Classify) -> Score:
     """Ask a classifier about every case and count."""
-    asked = [(case, classify(_question(case))) for case in cases]
+    asked = [(case, classify(question(case))) for case in cases]
     labelled = [pair for pair in asked if pair[0]["expected"].get("deterministic") is not None]
     not_infra = [pair for pair in asked if pair[0]["expected"]["kind"] != "infra"]
     return Score(
@@ -89,7 +89,8 @@ def score(cases: Iterable[Case], classify: Classify) -> Score:
     )
 
 
-def _question(case: Case) -> dict[str, Any]:
+def question(case: Case) -> dict[str, Any]:
+    """Return what a classifier may see of a case: everything but its label."""
     return {name: case[name] for name in ("system", "evidence", "context") if name in case}
 
 

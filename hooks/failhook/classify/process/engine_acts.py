@@ -12,6 +12,7 @@ from failhook.classify.rule import (
     LIKELY,
     MANUAL,
     TIMEOUT,
+    UNKNOWN,
     Rule,
     Take,
     Tier,
@@ -26,11 +27,24 @@ _DEADLINE_STEP: Final = (
     "Compare elapsed and limit in earlier runs; raise the limit or speed up the task."
 )
 
+_STATED: Final = {
+    "code": "verdict.code",
+    "retry_after": "verdict.retry_after",
+    "actor": "verdict.actor",
+    "exit_code": "verdict.exit_code",
+    "signal": "verdict.signal",
+    "time_limit": "verdict.time_limit",
+    "elapsed": "verdict.elapsed",
+    "hint": "verdict.hint",
+    "node": "verdict.node",
+}
+"""Fields of the verdict that a host may state beside kind and reason."""
+
 ENGINE_ACTS: Final = (
     Rule(
         id="host.verdict",
         tier=Tier.HOST,
-        when={"verdict.kind": PRESENT},
+        when={"verdict.kind": one_of("infra", "application", "timeout", "manual")},
         kind=Take("verdict.kind"),
         reason=Take("verdict.reason", "Unknown"),
         deterministic=Take("verdict.deterministic"),
@@ -39,18 +53,25 @@ ENGINE_ACTS: Final = (
         ended_by_itself=Take("verdict.by_itself"),
         executor_side=Take("verdict.of_the_executor"),
         cleanup=Take("verdict.cleanup"),
-        take={
-            "code": "verdict.code",
-            "retry_after": "verdict.retry_after",
-            "actor": "verdict.actor",
-            "exit_code": "verdict.exit_code",
-            "signal": "verdict.signal",
-            "time_limit": "verdict.time_limit",
-            "elapsed": "verdict.elapsed",
-            "hint": "verdict.hint",
-            "node": "verdict.node",
-        },
+        take=_STATED,
         because="The host already knows, and its verdict is passed on as it is.",
+        source=_AIP97,
+        next_step="Read the host's own log of this attempt.",
+    ),
+    Rule(
+        id="host.unknown",
+        tier=Tier.NOTHING,
+        when={"verdict.kind": "unknown"},
+        kind=UNKNOWN,
+        reason=Take("verdict.reason", "Unknown"),
+        deterministic=Take("verdict.deterministic"),
+        confidence=Take("verdict.sure"),
+        message="{verdict.message}",
+        ended_by_itself=Take("verdict.by_itself"),
+        executor_side=Take("verdict.of_the_executor"),
+        cleanup=Take("verdict.cleanup"),
+        take=_STATED,
+        because="The host does not know; whatever else was seen is asked first.",
         source=_AIP97,
         next_step="Read the host's own log of this attempt.",
     ),
