@@ -51,6 +51,12 @@ def told(reason, message="", **more):
     return pod(container, phase="Pending", events=[event(reason, message)], **more)
 
 
+def run(reason):
+    """Return a TaskRun of Tekton."""
+    conditions = [condition("Succeeded", reason, "False", message="x")]
+    return {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "status": {"conditions": conditions}}
+
+
 def pulls(message, reason="ErrImagePull"):
     """Return a pod that waits for its image."""
     return pod(waits(reason, message), phase="Pending")
@@ -138,6 +144,11 @@ DECIDED = [
     ("kubernetes.event.node-lost", pod(ended(137), events=[event("NodeNotReady")])),
     ("kubernetes.event.spot", pod(ended(137), events=[event("SpotInterrupted")])),
     ("kubernetes.event.node-shutdown", pod(ended(137), events=[event("NodeShutdown")])),
+    (
+        "kubernetes.event.sandbox-changed",
+        pod(ended(255), events=[event("SandboxChanged", "Pod sandbox changed")]),
+    ),
+    ("kubernetes.event.xid", pod(ended(1), events=[event("GPUXidError", "GPU 0: Xid: 79")])),
     ("kubernetes.event.moved", pod(ended(137), events=[event("ScaleDown")])),
     ("kubernetes.node-object.lost", pod(ended(137), node=NOT_READY)),
     ("kubernetes.node-object.leaving", pod(ended(137), node=LEAVING)),
@@ -167,6 +178,10 @@ DECIDED = [
     ),
     ("kubernetes.job.policy.killed", job("PodFailurePolicy", POLICY.format(143))),
     ("kubernetes.job.policy.exit-code", job("PodFailurePolicy", POLICY.format(3))),
+    ("kubernetes.run.timeout", run("TaskRunTimeout")),
+    ("kubernetes.run.cancelled", run("TaskRunCancelled")),
+    ("kubernetes.run.invalid", run("TaskRunValidationFailed")),
+    ("kubernetes.run.failed", run("Failed")),
     ("kubernetes.job.failed", job("BackoffLimitExceeded")),
     ("kubernetes.job.suspended", job("JobSuspended", kind="Suspended")),
     ("kubernetes.audit.preempted", audit("system:kube-scheduler")),
@@ -246,6 +261,10 @@ DECIDED = [
     ("kubernetes.mount.storage", told("FailedMount", "rpc error: code = Internal")),
     ("kubernetes.network-not-ready", told("NetworkNotReady", "network is not ready")),
     (
+        "kubernetes.unscheduled.no-capacity",
+        told("FailedScheduling", "Pod provisioning timed out", spec={"nodeName": None}),
+    ),
+    (
         "kubernetes.unscheduled.no-claim",
         pod(
             conditions=[
@@ -320,6 +339,13 @@ def test_the_rule_decides(rule, document):
     assert verdict(document).rule == rule
 
 
+def test_a_pod_that_was_there_before_decides():
+    """The one rule that needs to know how the pod stood when it was last seen."""
+    details = verdict({"pod": None}, last_known_phase="Running")
+    assert details.rule == "kubernetes.pod.missing"
+    assert verdict({"pod": None}).kind == "unknown"
+
+
 def test_a_rule_on_age_decides():
     """The one rule that needs to know when the pod was looked at."""
     document = pulls(None, "CreateContainerConfigError")
@@ -330,7 +356,10 @@ def test_a_rule_on_age_decides():
 
 def test_each_rule_has_its_failure():
     """No rule of the tables is without a failure in this file."""
-    shown = {rule for rule, _ in DECIDED} | {"kubernetes.config.too-early"}
+    shown = {rule for rule, _ in DECIDED} | {
+        "kubernetes.config.too-early",
+        "kubernetes.pod.missing",
+    }
     assert {rule.id for rule in RULES} - shown == set()
     assert shown - {rule.id for rule in RULES} == set()
 

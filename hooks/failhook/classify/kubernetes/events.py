@@ -12,7 +12,7 @@ KEPT: Final = frozenset(
     (
         *("Failed", "FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedScheduling"),
         *("FailedCreatePodSandBox", "Killing", "TaintManagerEviction", "Preempted"),
-        *("NetworkNotReady", "FailedPostStartHook"),
+        *("NetworkNotReady", "FailedPostStartHook", "GPUXidError"),
     )
 )
 """Reasons whose messages rules look at, as ``pod.event.REASON``."""
@@ -22,6 +22,7 @@ OF_NODES: Final = frozenset(
         *("NodeNotReady", "NodeControllerEviction", "NodeShutdown", "Rebooted", "DeletingNode"),
         *("RemovingNode", "ScaleDown", "Descheduled", "SystemOOM", "OOMKilling"),
         *("SpotInterruption", "SpotInterrupted", "InstanceTerminating", "InstanceStopping"),
+        "SandboxChanged",
     )
 )
 """Reasons that say by themselves what happened to the node, as ``kube.node.event``."""

@@ -24,11 +24,15 @@ def read_owner(owner: Object, facts: Facts) -> None:
     for each in members(status.get("conditions")):
         condition = mapping(each)
         kind = text(condition.get("type"))
-        if kind is None or not holds(condition):
+        if kind is None:
             continue
         reason = text(condition.get("reason")) or kind
         at = f"status.conditions[type={kind}]"
-        if kind in ("Failed", "FailureTarget"):
+        if not holds(condition):
+            if kind == "Succeeded" and condition.get("status") == "False":  # as Tekton writes it
+                facts.read("kube.run.failed", reason, f"{at}.reason")
+                facts.read("kube.owner.message", text(condition.get("message")), f"{at}.message")
+        elif kind in ("Failed", "FailureTarget"):
             facts.read("kube.owner.failed", reason, f"{at}.reason")
             facts.read("kube.owner.message", text(condition.get("message")), f"{at}.message")
             _read_policy(condition.get("message"), facts)

@@ -51,6 +51,8 @@ def read(evidence: Evidence, facts: Facts) -> None:
         value = document[name]
         if value is not None:
             _ALSO[name](value, context, facts)
+    if "pod" in parts and document["pod"] is None:
+        facts["pod.missing"] = True
     if parts and document.get("type") == "DELETED":  # a watch event, with the pod as it last was
         facts["pod.deleted"] = True
         facts.origins["pod.deleted"] = "type"

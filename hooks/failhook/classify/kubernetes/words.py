@@ -34,11 +34,17 @@ _MISMATCH: Final = (
 """How Airflow's scheduler says that executor and record differ, before and since 2.10."""
 
 _INFO: Final = re.compile(r"\(Info: ([^)\n]{1,300})\)|Extra info: ([^\n]{1,300})")
+_UNREACHABLE: Final = (
+    r'\b(get|post|put|patch|delete) "?https://[^\s"]{1,400}"?: '
+    r"(dial tcp|read tcp|net/http|http2|eof|unexpected eof|context deadline)"
+)
 _REFUSALS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE).search, code)
     for pattern, code in (
         (r"failed calling webhook|etcdserver: |internal error occurred", 500),
         (r"the server is currently unable to handle the request|service unavailable", 503),
+        (r"timeout: request did not complete", 504),
+        (_UNREACHABLE, 503),
         (r"the server has received too many requests", 429),
         (r"the object has been modified|object is being deleted", 409),
         (r"admission webhook \S{1,300} denied the request", 403),

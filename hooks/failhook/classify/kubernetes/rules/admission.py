@@ -24,7 +24,8 @@ NODES_FAULT: Final = one_of(
     # names of old kubelets
     *("MatchNodeSelector", "NodeSelectorMismatching", "PodFitsHostPorts", "HostPortConflict"),
     *("InsufficientFreeCPU", "InsufficientFreeMemory", "PodExceedsFreeCPU", "OutOfDisk"),
-    *("PodExceedsFreeMemory", "GeneralPredicates"),
+    *("PodExceedsFreeMemory", "GeneralPredicates", "HostName", "PodToleratesNodeTaints"),
+    *("CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure"),
 )
 """Rejections where scheduler and node disagree about the node."""
 SPECS_FAULT: Final = one_of(

@@ -88,6 +88,35 @@ NODES: Final = (
         next_step="Find out why the node was shut down: maintenance, spot reclaim, autoscaler.",
     ),
     Rule(
+        id="kubernetes.event.sandbox-changed",
+        tier=Tier.DISRUPTION,
+        when={"kube.node.event": "SandboxChanged", "pod.ended": _BROKEN_OFF},
+        kind=INFRA,
+        reason="SandboxChanged",
+        deterministic=False,
+        message="The pod's sandbox changed under it, so its containers were stopped.",
+        because="The kubelet lost the sandbox, as after a restart of the node or of its runtime.",
+        source=_NODES,
+        next_step=_LOOK_AT_NODE,
+    ),
+    Rule(
+        id="kubernetes.event.xid",
+        tier=Tier.HARDWARE,
+        when={
+            "pod.event.GPUXidError": like(
+                r"\b[Xx]id\D{1,20}(48|62|63|64|74|79|92|94|95|109|119|120|140)\b"
+            )
+        },
+        kind=INFRA,
+        reason="HardwareFailure",
+        deterministic=False,
+        hint=Hint.OTHER_NODE,
+        message="{pod.event.GPUXidError}",
+        because="The driver reported an error of the GPU itself: memory, bus, link or firmware.",
+        source="https://docs.nvidia.com/deploy/xid-errors/",
+        next_step="Take the GPU out of service; run its diagnostics.",
+    ),
+    Rule(
         id="kubernetes.event.moved",
         tier=Tier.DISRUPTION,
         when={

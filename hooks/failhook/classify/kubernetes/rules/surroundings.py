@@ -179,6 +179,25 @@ SURROUNDINGS: Final = (
         next_step="Look at the node's network plugin.",
     ),
     Rule(
+        id="kubernetes.unscheduled.no-capacity",
+        tier=Tier.CONTAINER,
+        when={
+            "pod.event.FailedScheduling": like(
+                r"capacity is unavailable|provisioning timed out", ignore_case=True
+            ),
+            "node": ABSENT,
+        },
+        kind=INFRA,
+        reason="FailedScheduling",
+        deterministic=False,
+        confidence=LIKELY,
+        started=Started.NO,
+        message="{pod.event.FailedScheduling}",
+        because="The cloud had no machine to give to the pod.",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/fargate.html",
+        next_step="Wait, or allow other zones and kinds of machines.",
+    ),
+    Rule(
         id="kubernetes.unscheduled.no-claim",
         tier=Tier.CONTAINER,
         when={
