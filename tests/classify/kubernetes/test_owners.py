@@ -39,6 +39,14 @@ def test_a_list_is_judged_by_its_latest_failed_pod():
     assert verdict({"kind": "List", "items": items}).exit_code == 3
 
 
+def test_an_owner_that_quotes_the_kubelet_says_why():
+    """Tekton copies the message of the pod into the run's own condition."""
+    said = "The node was low on resource: memory. "
+    told = [condition("Succeeded", "Failed", "False", message=said)]
+    document = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "status": {"conditions": told}}
+    assert (verdict(document).kind, verdict(document).reason) == ("infra", "Evicted")
+
+
 def test_a_jobs_deadline_is_a_timeout():
     """ActiveDeadlineSeconds of a job ends the job, and the limit is told."""
     details = verdict(job("DeadlineExceeded"))

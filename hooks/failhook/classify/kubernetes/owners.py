@@ -7,7 +7,8 @@ from typing import Final
 
 from failhook.classify.facts import Facts
 from failhook.classify.kubernetes.fields import Object, mapping, members, text
-from failhook.classify.kubernetes.pods import holds
+from failhook.classify.kubernetes.messages import reason_of
+from failhook.classify.kubernetes.pods import holds, read_sentence
 
 _POLICY_EXIT: Final = re.compile(
     r"Container (\S{1,253}) for pod \S{1,512} failed with exit code (-?\d{1,10})"
@@ -31,15 +32,26 @@ def read_owner(owner: Object, facts: Facts) -> None:
         if not holds(condition):
             if kind == "Succeeded" and condition.get("status") == "False":  # as Tekton writes it
                 facts.read("kube.run.failed", reason, f"{at}.reason")
-                facts.read("kube.owner.message", text(condition.get("message")), f"{at}.message")
+                _read_message(condition, at, facts)
         elif kind in ("Failed", "FailureTarget"):
             facts.read("kube.owner.failed", reason, f"{at}.reason")
-            facts.read("kube.owner.message", text(condition.get("message")), f"{at}.message")
+            _read_message(condition, at, facts)
             _read_policy(condition.get("message"), facts)
         elif kind == "Suspended":
             facts.read("kube.owner.suspended", reason, f"{at}.reason")
         elif kind in ("Complete", "Completed", "SuccessCriteriaMet"):
             facts["kube.owner.complete"] = True
+
+
+def _read_message(condition: Object, at: str, facts: Facts) -> None:
+    """Read an owner's message; where it quotes the kubelet on its pod, that is read as well."""
+    message = text(condition.get("message"))
+    if message is None:
+        return
+    facts.read("kube.owner.message", message, f"{at}.message")
+    if "pod.reason" not in facts and reason_of(message[:4_096]) is not None:
+        facts.read("pod.message", message, f"{at}.message")
+        read_sentence(facts)
 
 
 def read_workload(workload: Object, facts: Facts) -> None:
