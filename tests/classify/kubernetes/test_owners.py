@@ -101,6 +101,7 @@ def test_a_workload_that_is_no_longer_evicted_says_nothing():
         (403, 'pods "x" is forbidden: violates PodSecurity "restricted"', "application", True),
         (403, 'pods "x" is forbidden: exceeded quota: cpu', "infra", False),
         (403, "Forbidden", "infra", None),
+        (404, 'namespaces "batch" not found', "application", True),
         (429, "slow down", "infra", False),
         (500, "internal", "infra", False),
         (503, "unavailable", "infra", False),

@@ -168,7 +168,7 @@ DECIDED = [
     ("kubernetes.api.busy", asked(429)),
     ("kubernetes.api.conflict", asked(409)),
     ("kubernetes.api.watch-expired", asked(410)),
-    ("kubernetes.api.other", asked(404)),
+    ("kubernetes.api.other", {"kind": "Status", "code": 404}),
     (
         "kubernetes.job.policy.disrupted",
         job(

@@ -16,7 +16,13 @@ SIDECARS: Final = frozenset(
         *("wait", "supervisor"),  # Argo Workflows
         *("airflow-xcom-sidecar", "git-sync", "s3-sync"),
         *("vault-agent", "cloud-sql-proxy", "cloudsql-proxy", "gke-gcsfuse-sidecar"),
-        *("gke-metadata-server", "aws-otel-collector", "otc-container", "datadog-agent"),
+        *(
+            "aux-cook-sidecar-container",
+            "gke-metadata-server",
+            "aws-otel-collector",
+            "otc-container",
+            "datadog-agent",
+        ),
         *("fluent-bit", "fluentbit", "fluentd", "filebeat", "promtail", "vector", "queue-proxy"),
     )
 )

@@ -196,7 +196,6 @@ REFUSALS: Final = (
         r"admission webhook \S{1,300} denied|serviceaccount \S{1,300} not found|"
         r"is forbidden: (maximum|minimum) \w{1,40} usage per",
     ),
-    Meaning("no-namespace", (), r"namespaces? \S{1,300} not found"),
 )
 """Why the API server did not create a pod."""
 

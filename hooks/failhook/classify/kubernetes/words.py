@@ -180,6 +180,8 @@ def read_answer(answer: Object, facts: Facts, *, verb: str | None = None) -> Non
     about = mapping(answer.get("details")).get("kind")
     if code == 404 and verb != "create" and (verb == "get" or about in ("pods", "pod")):
         facts["kube.api.gone"] = True
+    elif verb == "create" or about == "namespaces":
+        facts["kube.api.refused"] = True
 
 
 def read_audit(record: Object, facts: Facts) -> None:
