@@ -32,6 +32,10 @@ TAIL: Final = 12_288
 """Characters of a long text that rules see: its head and its tail."""
 
 
+QUOTED: Final = frozenset({"log", "words", "text"})
+"""Paths that always hold text which the task could have written itself."""
+
+
 class Facts(dict[str, Value]):
     """Facts by path, read by the readers; what a source derives is computed when first asked for.
 
@@ -41,17 +45,21 @@ class Facts(dict[str, Value]):
     Attributes:
         derived: how to compute the paths that are not read up front.
         origins: the place in the evidence document, for paths that are named otherwise.
+        quoted: paths whose text the task could have written itself: a log, and what was found in
+            one. A reader adds the path where it read it from such a place (`QUOTED` always is). A
+            rule for infra that rests on nothing else gives way to the task's own report.
         sources: the live objects that derivations read, by a name of their source's choice.
         views: the same evidence seen from each error further down a chain of exceptions, where
             there is one.
         last_resort: the same evidence with an error that was only read out of a log.
     """
 
-    __slots__ = ("derived", "last_resort", "origins", "sources", "views")
+    __slots__ = ("derived", "last_resort", "origins", "quoted", "sources", "views")
 
     def __init__(self, derived: Mapping[str, Derived]) -> None:
         self.derived = derived
         self.origins: dict[str, str] = {}
+        self.quoted: frozenset[str] = QUOTED
         self.sources: dict[str, Any] = {}
         self.last_resort: Callable[[], Facts | None] | None = None
         self.views: Callable[[], Iterator[Facts]] | None = None
@@ -65,6 +73,10 @@ class Facts(dict[str, Value]):
             value = None
         self[path] = value
         return value
+
+    def quote(self, *paths: str) -> None:
+        """Say that the facts at these paths were read from text that the task could have written."""
+        self.quoted |= frozenset(paths)
 
     def read(self, path: str, value: object, origin: str | None = None) -> None:
         """Store one fact if it is there and a scalar; long text is windowed.

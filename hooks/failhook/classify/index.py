@@ -12,6 +12,8 @@ from failhook.classify.verdict import Verdict
 from failhook.details import Kind
 
 _OF_THE_TASK: Final = (Kind.UNKNOWN, Kind.APPLICATION)
+_OF_THE_SETTING: Final = frozenset({"system"})
+"""Facts that say where something happened, and nothing of what."""
 
 Report = Callable[[str, Exception], None]
 _MAX_PLANS: Final = 512
@@ -24,6 +26,7 @@ class Entry:
         key: the one condition that the index itself answers: a path and its possible values.
         needs: the facts without which the rule cannot hold.
         needs_one_of: sets of facts; without one of each the rule cannot hold.
+        rests_on: the facts that speak for the rule.
     """
 
     __slots__ = (
@@ -36,6 +39,7 @@ class Entry:
         "key",
         "needs",
         "needs_one_of",
+        "rests_on",
         "rule",
     )
 
@@ -53,6 +57,7 @@ class Entry:
         self._tests: tuple[Test, ...] | None = None
         self._verdict: Verdict | None = None
         needs = [path for path, matcher in conditions.items() if matcher.needs_fact()]
+        self.rests_on = frozenset(path for path in needs if path not in _OF_THE_SETTING)
         self.needs = frozenset(path for path in needs if path not in derived)
         self.needs_one_of = tuple(
             frozenset(derived[path].made_from)
@@ -60,10 +65,8 @@ class Entry:
             if path in derived and derived[path].made_from
         )
         self.decides_for_a_cause = rule.tier <= Tier.REPORT and not rule.fallback
-        self.gives_way_to_logs = (
-            (rule.tier >= Tier.EXIT and rule.kind in _OF_THE_TASK)
-            or (rule.kind is Kind.UNKNOWN
-            and rule.tier is Tier.SIGNAL)
+        self.gives_way_to_logs = (rule.tier >= Tier.EXIT and rule.kind in _OF_THE_TASK) or (
+            rule.kind is Kind.UNKNOWN and rule.tier is Tier.SIGNAL
         )
         self.decides_from_logs = rule.tier <= Tier.REPORT and (
             rule.kind is Kind.APPLICATION or not rule.fallback
@@ -82,6 +85,10 @@ class Entry:
             if not test(facts):
                 return False
         return True
+
+    def only_quoted(self, facts: Facts) -> bool:
+        """Return whether nothing speaks for the rule but text that the task could have written."""
+        return bool(self.rests_on) and self.rests_on <= facts.quoted
 
     @property
     def verdict(self) -> Verdict:
@@ -123,14 +130,29 @@ class Index:
                     self._by_value.setdefault(path, {}).setdefault(key, []).append(number)
 
     def first(self, facts: Facts, report: Report) -> Entry | None:
-        """Return the first rule that holds."""
+        """Return the first rule that holds.
+
+        One for infra that rests on quoted text alone (`Facts.quoted`) gives way to the next rule
+        that does not, if that one blames the task: a line in a log, which anybody may have
+        written, does not outweigh the task's own exception, its exit code, or its record.
+        """
+        doubted: Entry | None = None
         for entry in self._candidates(facts):
             try:
-                if entry.holds(facts):
-                    return entry
+                if not entry.holds(facts):
+                    continue
             except Exception as error:  # noqa: BLE001 - a broken rule costs only itself
                 report(f"rule {entry.rule.id}", error)
-        return None
+                continue
+            kind = entry.rule.kind
+            if kind is Kind.INFRA and entry.only_quoted(facts):
+                doubted = doubted or entry
+            elif doubted is None:
+                return entry
+            else:
+                blames = kind is Kind.APPLICATION and not entry.only_quoted(facts)
+                return entry if blames else doubted
+        return doubted
 
     def all(self, facts: Facts, report: Report) -> Iterator[Entry]:
         """Yield every rule that holds, in order."""

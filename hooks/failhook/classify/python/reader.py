@@ -152,6 +152,7 @@ class _Views:
             for path, value in self._facts.items():
                 if path not in view.derived and path not in _OF_THE_ERROR:
                     view[path] = value
+            view.quoted = self._facts.quoted
             view.sources = dict(self._facts.sources)
             view.origins = {
                 **self._facts.origins,
@@ -180,6 +181,7 @@ class _FromLog:
         for path, value in self._facts.items():
             if path not in view.derived:
                 view[path] = value
+        view.quoted = self._facts.quoted
         view.sources = dict(self._facts.sources) | {"outermost": error, "from_log": True}
         _read_error(error, view)
         return view
