@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.classify.kubernetes.samples import condition, ended, event, job, pod, verdict, workload
@@ -45,6 +47,96 @@ def test_an_owner_that_quotes_the_kubelet_says_why():
     told = [condition("Succeeded", "Failed", "False", message=said)]
     document = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "status": {"conditions": told}}
     assert (verdict(document).kind, verdict(document).reason) == ("infra", "Evicted")
+
+
+def tekton(reason, message="", kind="TaskRun", **status):
+    """Return a run of Tekton."""
+    status["conditions"] = [condition("Succeeded", reason, "False", message=message)]
+    return {"apiVersion": "tekton.dev/v1", "kind": kind, "status": status}
+
+
+PULLED = (
+    'the step "x" in TaskRun "y" failed to pull the image "z". The pod errored with the message: '
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "kind", "reason"),
+    [
+        (tekton("TaskRunTimeout"), "timeout", "TaskRunTimeout"),
+        (tekton("PipelineRunTimeout", kind="PipelineRun"), "timeout", "PipelineRunTimeout"),
+        (tekton("TaskRunCancelled"), "manual", "TaskRunCancelled"),
+        (tekton("CancelledRunningFinally"), "manual", "CancelledRunningFinally"),
+        (tekton("TaskRunValidationFailed"), "application", "TaskRunValidationFailed"),
+        (tekton("InvalidWorkspaceBindings"), "application", "InvalidWorkspaceBindings"),
+        (tekton("ExceededResourceQuota", "exceeded quota: q"), "infra", "ExceededResourceQuota"),
+        (
+            tekton("TaskRunImagePullFailed", PULLED + '"Back-off pulling image "z"."'),
+            "unknown",
+            "TaskRunImagePullFailed",
+        ),
+        (
+            tekton("TaskRunImagePullFailed", PULLED + '"z: 429 Too Many Requests."'),
+            "infra",
+            "TaskRunImagePullFailed",
+        ),
+        (
+            tekton("TaskRunImagePullFailed", PULLED + '"z: manifest unknown."'),
+            "application",
+            "TaskRunImagePullFailed",
+        ),
+        (tekton("Failed", '"step-x" exited with code 2'), "application", "NonZeroExit"),
+        (
+            tekton("Failed", steps=[{"terminated": {"exitCode": 137, "reason": "OOMKilled"}}]),
+            "application",
+            "OOMKilled",
+        ),
+        (tekton("Failed", '"step-x" exited with code 137'), "unknown", "KilledBySignal"),
+        (tekton("Failed", "Tasks Completed: 3 (Failed: 1)"), "unknown", "Failed"),
+    ],
+)
+def test_a_run_of_tekton_says_by_its_reason_and_its_steps(document, kind, reason):
+    """The reasons are Tekton's own constants; what a step did is its container's end."""
+    details = verdict(document)
+    assert (details.kind, details.reason) == (kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "reason"),
+    [
+        ({"state": {"phase": "Failed", "reason": "PodEvicted"}}, "infra", "PodEvicted"),
+        ({"state": {"phase": "Aborted", "reason": "CommandIssued"}}, "manual", "CommandIssued"),
+        ({"state": {"phase": "Failed", "reason": "PodFailed"}}, "unknown", "PodFailed"),
+        ({"state": {"phase": "Running", "reason": "PodEvicted"}}, "unknown", "Unknown"),
+        (
+            {"jobDeploymentStatus": "Failed", "reason": "DeadlineExceeded"},
+            "timeout",
+            "DeadlineExceeded",
+        ),
+        ({"jobDeploymentStatus": "Failed", "reason": "AppFailed"}, "unknown", "AppFailed"),
+        (
+            {
+                "jobDeploymentStatus": "Failed",
+                "reason": "AppFailed",
+                "message": "Job entrypoint command failed with exit code 1, last available logs",
+            },
+            "application",
+            "NonZeroExit",
+        ),
+        ({"jobDeploymentStatus": "Running", "reason": "AppFailed"}, "unknown", "Unknown"),
+    ],
+)
+def test_volcano_and_kuberay_keep_one_state(status, kind, reason):
+    """Its reason counts once the job is over; a reason that only wraps is no cause."""
+    details = verdict({"kind": "RayJob", "status": status})
+    assert (details.kind, details.reason) == (kind, reason)
+
+
+def test_a_label_of_a_site_does_not_explain_an_end_of_the_tasks_own():
+    """A machine that was to be reclaimed may still see a task fail by itself."""
+    labels = {"labels": {"node-preempted": "1"}}
+    kinds = [verdict(pod(ended(code), metadata=labels)).kind for code in (143, 1)]
+    assert kinds == ["infra", "application"]
 
 
 def test_a_jobs_deadline_is_a_timeout():
@@ -113,6 +205,28 @@ def test_an_answer_of_the_api_tells_specification_from_control_plane(
     """One status code can mean a wrong specification or a full quota; the body tells."""
     details = verdict({"api_error": {"code": code, "body": body}, "pod": None})
     assert (details.kind, details.deterministic) == (kind, deterministic)
+
+
+@pytest.mark.parametrize("write", [dict, json.dumps])
+@pytest.mark.parametrize(
+    ("said", "kind", "deterministic"),
+    [
+        ('violates PodSecurity "restricted"', "application", True),
+        ("failed quota: q: must specify limits.cpu", "application", True),
+        ("exceeded quota: q, requested: pods=1", "infra", False),
+    ],
+)
+def test_the_body_of_a_clients_error_is_read_in_any_form(write, said, kind, deterministic):
+    """A client keeps the API's Status as an object or as the JSON that it received."""
+    status = {"kind": "Status", "code": 403, "message": f'pods "x" is forbidden: {said}'}
+    details = verdict({"api_error": {"code": 403, "body": write(status)}, "pod": None})
+    assert (details.kind, details.deterministic) == (kind, deterministic)
+
+
+@pytest.mark.parametrize("body", ["{", "{" * 9_000, '{"a":' * 3_000, "{" + " " * 99_999])
+def test_a_body_that_is_no_json_is_a_text(body):
+    """A broken body costs nothing but itself."""
+    assert verdict({"api_error": {"code": 422, "body": body}}).kind == "application"
 
 
 GONE = {"kind": "Status", "code": 404, "reason": "NotFound", "details": {"kind": "pods"}}

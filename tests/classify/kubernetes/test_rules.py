@@ -51,10 +51,22 @@ def told(reason, message="", **more):
     return pod(container, phase="Pending", events=[event(reason, message)], **more)
 
 
-def run(reason):
+def run(reason, **more):
     """Return a TaskRun of Tekton."""
-    conditions = [condition("Succeeded", reason, "False", message="x")]
-    return {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "status": {"conditions": conditions}}
+    status = {"conditions": [condition("Succeeded", reason, "False", message="x")], **more}
+    return {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "status": status}
+
+
+def volcano(reason):
+    """Return a job of Volcano."""
+    state = {"phase": "Failed", "reason": reason}
+    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "status": {"state": state}}
+
+
+def rayjob(reason):
+    """Return a job of KubeRay."""
+    status = {"jobDeploymentStatus": "Failed", "reason": reason}
+    return {"apiVersion": "ray.io/v1", "kind": "RayJob", "status": status}
 
 
 def pulls(message, reason="ErrImagePull"):
@@ -157,6 +169,10 @@ DECIDED = [
     ("kubernetes.admission.no-room.again", pod(ended(143), reason="OutOfcpu")),
     ("kubernetes.admission.node", pod(reason="TopologyAffinityError")),
     ("kubernetes.admission.specification", pod(reason="AppArmor")),
+    (
+        "kubernetes.api.quota-unspecified",
+        asked(403, 'pods "x" is forbidden: failed quota: q: must specify limits.cpu'),
+    ),
     ("kubernetes.api.quota", asked(403, "exceeded quota: cpu")),
     ("kubernetes.api.denied", asked(403, "violates PodSecurity")),
     ("kubernetes.api.namespace-terminating", asked(403, "because it is being terminated")),
@@ -179,9 +195,17 @@ DECIDED = [
     ("kubernetes.job.policy.killed", job("PodFailurePolicy", POLICY.format(143))),
     ("kubernetes.job.policy.exit-code", job("PodFailurePolicy", POLICY.format(3))),
     ("kubernetes.run.timeout", run("TaskRunTimeout")),
+    (
+        "kubernetes.run.step-timeout",
+        run("Failed", steps=[{"terminated": {"exitCode": 1, "reason": "TimeoutExceeded"}}]),
+    ),
     ("kubernetes.run.cancelled", run("TaskRunCancelled")),
+    ("kubernetes.run.quota", run("ExceededResourceQuota")),
     ("kubernetes.run.invalid", run("TaskRunValidationFailed")),
     ("kubernetes.run.failed", run("Failed")),
+    ("kubernetes.volcano.stopped", volcano("CommandIssued")),
+    ("kubernetes.volcano.evicted", volcano("PodEvicted")),
+    ("kubernetes.rayjob.invalid", rayjob("ValidationFailed")),
     ("kubernetes.job.failed", job("BackoffLimitExceeded")),
     ("kubernetes.job.suspended", job("JobSuspended", kind="Suspended")),
     ("kubernetes.audit.preempted", audit("system:kube-scheduler")),

@@ -9,6 +9,7 @@ from failhook.classify.facts import Facts
 from failhook.classify.kubernetes.fields import Object, mapping, members, text
 from failhook.classify.kubernetes.messages import reason_of
 from failhook.classify.kubernetes.pods import holds, read_sentence
+from failhook.classify.kubernetes.runs import read_run, read_state
 
 _POLICY_EXIT: Final = re.compile(
     r"Container (\S{1,253}) for pod \S{1,512} failed with exit code (-?\d{1,10})"
@@ -22,6 +23,7 @@ _POLICY_CONDITION: Final = re.compile(
 def read_owner(owner: Object, facts: Facts) -> None:
     """Read why an owner of pods failed; a Job's FailureTarget says it before Failed does."""
     status = mapping(owner.get("status"))
+    read_state(status, facts)
     for each in members(status.get("conditions")):
         condition = mapping(each)
         kind = text(condition.get("type"))
@@ -33,6 +35,7 @@ def read_owner(owner: Object, facts: Facts) -> None:
             if kind == "Succeeded" and condition.get("status") == "False":  # as Tekton writes it
                 facts.read("kube.run.failed", reason, f"{at}.reason")
                 _read_message(condition, at, facts)
+                read_run(status, reason, text(condition.get("message")) or "", at, facts)
         elif kind in ("Failed", "FailureTarget"):
             facts.read("kube.owner.failed", reason, f"{at}.reason")
             _read_message(condition, at, facts)

@@ -188,6 +188,7 @@ SANDBOXES: Final = (
 """Why a pod's sandbox could not be made, where it is not the node."""
 
 REFUSALS: Final = (
+    Meaning("quota-unspecified", (), r"failed quota: [^:\n]{1,300}: must specify "),
     Meaning("quota", ("exceeded quota", "quota exceeded", "failed quota")),
     Meaning("terminating", ("because it is being terminated",)),
     Meaning(

@@ -10,10 +10,15 @@ from failhook.evidence import Evidence
 
 SYSTEM: Final = "kubernetes"
 _KINDS: Final = frozenset(
-    ("Pod", "Job", "JobSet", "Workload", "Workflow", "Event", "Status", "Node")
+    (
+        *("Pod", "Job", "JobSet", "Workload", "Workflow", "Event", "Status", "Node"),
+        *("TaskRun", "PipelineRun", "RayJob"),
+    )
 )
 _GROUPS: Final = ("v1", "batch/", "events.k8s.io/", "jobset.x-k8s.io/", "kueue.x-k8s.io/")
-_OTHER_GROUPS: Final = ("argoproj.io/", "audit.k8s.io/")
+_OTHER_GROUPS: Final = (
+    *("argoproj.io/", "audit.k8s.io/", "tekton.dev/", "ray.io/", "batch.volcano.sh/"),
+)
 _POD_STATUS: Final = (
     *("phase", "containerStatuses", "container_statuses", "conditions"),
     *("initContainerStatuses", "init_container_statuses"),

@@ -5,12 +5,13 @@ A workflow engine's node record, its log sentence, an answer of the API, a recor
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
-from failhook.classify.facts import Facts, window
+from failhook.classify.facts import HEAD, TAIL, Facts, window
 from failhook.classify.kubernetes.containers import BEGAN, how_ended
-from failhook.classify.kubernetes.fields import Object, mapping, pick, text, whole
+from failhook.classify.kubernetes.fields import NOTHING, Object, mapping, pick, text, whole
 from failhook.classify.kubernetes.names import INJECTED_INITS, is_helper
 from failhook.classify.kubernetes.pods import read_sentence
 
@@ -170,18 +171,35 @@ def read_answer(answer: Object, facts: Facts, *, verb: str | None = None) -> Non
         facts: where to put it.
         verb: ``create`` or ``get`` where it is known what was asked for.
     """
+    body = _body(answer)
     code = whole(answer.get("code"))
     if code is None:
         code = whole(answer.get("status"))  # as the Python client's ApiException has it
+    if code is None:
+        code = whole(body.get("code"))
     if code is not None:
         facts.read("kube.api.code", code)
-    facts.read("kube.api.reason", text(answer.get("reason")))
-    facts.read("kube.api.message", text(answer.get("message")) or text(answer.get("body")))
-    about = mapping(answer.get("details")).get("kind")
+    facts.read("kube.api.reason", text(body.get("reason")) or text(answer.get("reason")))
+    facts.read(
+        "kube.api.message",
+        text(body.get("message")) or text(answer.get("message")) or text(answer.get("body")),
+    )
+    about = mapping(answer.get("details") or body.get("details")).get("kind")
     if code == 404 and verb != "create" and (verb == "get" or about in ("pods", "pod")):
         facts["kube.api.gone"] = True
     elif verb == "create" or about == "namespaces":
         facts["kube.api.refused"] = True
+
+
+def _body(answer: Object) -> Object:
+    """Return the Status that a client keeps as the body of its error, also where it is JSON."""
+    body = answer.get("body")
+    if isinstance(body, str) and len(body) <= HEAD + TAIL and body.lstrip().startswith("{"):
+        try:
+            body = json.loads(body)
+        except (ValueError, RecursionError):
+            return NOTHING
+    return mapping(body)
 
 
 def read_audit(record: Object, facts: Facts) -> None:

@@ -14,6 +14,7 @@ from failhook.classify.kubernetes.rules.leftovers import LEFTOVERS
 from failhook.classify.kubernetes.rules.nodes import NODES
 from failhook.classify.kubernetes.rules.owners import OWNERS
 from failhook.classify.kubernetes.rules.removal import REMOVALS
+from failhook.classify.kubernetes.rules.runs import RUNS
 from failhook.classify.kubernetes.rules.sidecars import SIDECAR_ENDS
 from failhook.classify.kubernetes.rules.starting import STARTS
 from failhook.classify.kubernetes.rules.surroundings import SURROUNDINGS
@@ -26,6 +27,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *NODES,
     *ADMISSIONS,
     *ANSWERS,
+    *RUNS,
     *OWNERS,
     *WITNESSES,
     *REMOVALS,

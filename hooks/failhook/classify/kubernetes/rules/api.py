@@ -22,6 +22,20 @@ _CORRECT: Final = "Correct the field of the pod's specification that the message
 
 ANSWERS: Final = (
     Rule(
+        id="kubernetes.api.quota-unspecified",
+        tier=Tier.DISRUPTION,
+        when={"kube.api.code": 403, "kube.api.says": "quota-unspecified"},
+        kind=APPLICATION,
+        reason="SpecError",
+        deterministic=True,
+        confidence=CONFIRMED,
+        started=Started.NO,
+        message="{kube.api.said}",
+        because="The namespace's quota wants requests or limits that the pod does not state.",
+        source=_QUOTA,
+        next_step="State the requests and limits that the message names.",
+    ),
+    Rule(
         id="kubernetes.api.quota",
         tier=Tier.DISRUPTION,
         when={"kube.api.code": one_of(403, 429), "kube.api.says": "quota"},

@@ -33,7 +33,10 @@ _REASON: Final = Take("pod.image_reason", "ErrImagePull")
 _CHECK_NAME: Final = "Check name, tag and platform of the image, with the pull secret of the pod."
 _CHECK_REGISTRY: Final = "Look at the registry's status and at the network of the node."
 
-PULLING: Final = one_of("ErrImagePull", "ImagePullBackOff", "RegistryUnavailable")
+PULLING: Final = one_of(
+    *("ErrImagePull", "ImagePullBackOff", "RegistryUnavailable"),
+    "TaskRunImagePullFailed",  # of a run of Tekton, which quotes what its pod waited for
+)
 """Reasons of a container that waits for an image which could not be pulled."""
 
 

@@ -159,7 +159,7 @@ NODES: Final = (
     Rule(
         id="kubernetes.node-preempted-label",
         tier=Tier.DISRUPTION,
-        when={"pod.node_preempted": True},
+        when={"pod.node_preempted": True, "pod.ended": _BROKEN_OFF},
         kind=INFRA,
         reason="Preempted",
         deterministic=False,

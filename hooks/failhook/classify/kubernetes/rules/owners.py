@@ -7,26 +7,20 @@ from typing import Final
 from failhook.classify.conditions import PRESENT, between, one_of
 from failhook.classify.rule import (
     APPLICATION,
-    CONFIRMED,
     GUESS,
     INFRA,
     LIKELY,
-    MANUAL,
-    TIMEOUT,
     UNKNOWN,
     Rule,
     Take,
     Tier,
 )
-from failhook.details import Started
 
 _POLICY: Final = "https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy"
 _LIMIT: Final = (
     "https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy"
 )
 _LOOK_AT_PODS: Final = "Look at the job's pods: the last of them says why it failed."
-
-_TEKTON: Final = "https://tekton.dev/docs/pipelines/taskruns/#monitoring-execution-status"
 
 OWNERS: Final = (
     Rule(
@@ -70,66 +64,6 @@ OWNERS: Final = (
         because="The container ended by itself, with an exit code that the job calls final.",
         source=_POLICY,
         next_step="Read the end of the container's log.",
-    ),
-    Rule(
-        id="kubernetes.run.timeout",
-        tier=Tier.DEADLINE,
-        when={"kube.run.failed": one_of("TaskRunTimeout", "PipelineRunTimeout")},
-        kind=TIMEOUT,
-        reason=Take("kube.run.failed"),
-        confidence=CONFIRMED,
-        message="{kube.run.failed}: {kube.owner.message}",
-        because="Tekton ended the run because its own timeout had passed.",
-        source=_TEKTON,
-        next_step="Compare the timeout with how long earlier runs took.",
-    ),
-    Rule(
-        id="kubernetes.run.cancelled",
-        tier=Tier.CANCEL,
-        when={
-            "kube.run.failed": one_of(
-                *("TaskRunCancelled", "PipelineRunCancelled", "Cancelled", "StoppedRunFinally"),
-                "CancelledRunFinally",
-            )
-        },
-        kind=MANUAL,
-        reason=Take("kube.run.failed"),
-        confidence=CONFIRMED,
-        message="{kube.run.failed}: {kube.owner.message}",
-        because="Somebody cancelled the run.",
-        source=_TEKTON,
-        next_step="Ask who changed spec.status of the run.",
-    ),
-    Rule(
-        id="kubernetes.run.invalid",
-        tier=Tier.CONTAINER,
-        when={
-            "kube.run.failed": one_of(
-                *("TaskRunValidationFailed", "TaskValidationFailed", "InvalidParamValue"),
-                *("TaskRunResolutionFailed", "ResourceVerificationFailed", "CouldntGetTask"),
-                *("PipelineValidationFailed", "ParameterMissing", "ParameterTypeMismatch"),
-            )
-        },
-        kind=APPLICATION,
-        reason=Take("kube.run.failed"),
-        deterministic=True,
-        confidence=LIKELY,
-        started=Started.NO,
-        message="{kube.run.failed}: {kube.owner.message}",
-        because="The run's own definition is not valid, and stays so.",
-        source=_TEKTON,
-        next_step="Correct what the message names.",
-    ),
-    Rule(
-        id="kubernetes.run.failed",
-        tier=Tier.NOTHING,
-        when={"kube.run.failed": PRESENT},
-        kind=UNKNOWN,
-        reason=Take("kube.run.failed"),
-        message="{kube.run.failed}: {kube.owner.message}",
-        because="The run failed; its pod says why.",
-        source=_TEKTON,
-        next_step=_LOOK_AT_PODS,
     ),
     Rule(
         id="kubernetes.job.failed",
