@@ -149,9 +149,8 @@ class Index:
                 doubted = doubted or entry
             elif doubted is None:
                 return entry
-            else:
-                blames = kind is Kind.APPLICATION and not entry.only_quoted(facts)
-                return entry if blames else doubted
+            elif not entry.only_quoted(facts):
+                return entry if kind is Kind.APPLICATION else doubted
         return doubted
 
     def all(self, facts: Facts, report: Report) -> Iterator[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,11 +14,17 @@ SYSTEMS: Final = frozenset({"docker", "podman", "containerd"})
 LOGS: Final = ("stderr", "stderr_tail", "log_tail", "log", "stdout_tail")
 FIELDS: Final = ("State", "OOMKilled", "oom_killed", *LOGS)
 
-_ERRORS: Final = (
-    *("Error response from daemon:", "docker: Error", "Cannot connect to the Docker daemon"),
-    *("OCI runtime", "error during connect:", "docker: permission denied"),
-    *("Unable to find image", "docker: invalid", "docker: open "),
+_ERROR: Final = re.compile(
+    r"[ \t]{0,8}(?:time=\S{1,60} level=\w{1,10} msg=\"?)?(?:(?:docker|podman|Error|ERROR): ){0,2}"
+    r"(?:Error response from daemon:|Cannot connect to the Docker daemon|OCI runtime|"
+    r"error during connect:|Unable to find image|failed to create shim task:|"
+    r"(?<=docker: )(?:Error|permission denied|invalid|open ))"
 )
+"""How a line of the daemon's client begins, and no line of a program in the container."""
+
+_DAEMON_FAILED: Final = 125
+"""The exit code of ``docker run`` where the daemon failed and no container ran."""
+
 _LAST: Final = 200
 
 
@@ -32,9 +39,11 @@ def read(evidence: Evidence, facts: Facts) -> None:
         _read_state(state, facts, named=named)
     log = facts.get("log")
     if isinstance(log, str) and "container.error" not in facts:
-        said = [line[:2_000] for line in log.splitlines()[-_LAST:] if _of_the_daemon(line)]
+        said = [line[:2_000] for line in log.splitlines()[-_LAST:] if _ERROR.match(line)]
         if said and not all("Unable to find image" in line for line in said):
             facts.read("container.error", said[-1])
+            if document.whole("ExitCode", "exit_status") != _DAEMON_FAILED:
+                facts.quote("container.error")
 
 
 def _read_state(state: Record, facts: Facts, *, named: bool) -> None:
@@ -47,10 +56,6 @@ def _read_state(state: Record, facts: Facts, *, named: bool) -> None:
     if code:
         facts["exit_code"] = code
     facts.read("docker.status", state.get("Status"), "State.Status")
-
-
-def _of_the_daemon(line: str) -> bool:
-    return any(words in line for words in _ERRORS)
 
 
 def shape(record: Mapping[str, Any]) -> Evidence | None:

@@ -37,7 +37,7 @@ _RECORDS: Final = (
 )
 _REPORT: Final = ("stdout", "stdout_tail", "log_tail", "log", "mail")
 _TERM: Final = re.compile(r"\bTERM_[A-Z]{2,20}+(?:_[A-Z]{2,20}+){0,3}+\b")
-_TERM_LINE: Final = re.compile(r"(?m)^[ \t]{0,8}(TERM_[A-Z_]{2,60})(?=[: ])")
+_TERM_LINE: Final = re.compile(r"(?m)^[ \t]{0,8}(TERM_[A-Z_]{2,60})(?:: [^\n]{1,200}|[ \t]{0,8})$")
 _CODE: Final = re.compile(r"(?m)^[ \t]{0,8}Exited with exit code (\d{1,3})\.")
 _SAID_CODE: Final = re.compile(r"\bExited with exit code (\d{1,3})\.")
 _SIGNAL: Final = re.compile(r"(?m)^[ \t]{0,8}Exited with signal termination: (\d{1,3})\b")
@@ -55,12 +55,19 @@ def read(evidence: Evidence, facts: Facts) -> None:
     report = joined(*(document.get(name) for name in _REPORT))
     if evidence.system != "lsf" and not records and "TERM_" not in report:
         return
-    found = _TERM.search(records) or _TERM_LINE.search(_summary(report))
+    recorded = _TERM.search(records)
+    found = recorded or _TERM_LINE.search(_summary(report))
     if found is not None:
         facts["lsf.term"] = found[found.lastindex or 0].rstrip("_")
+        facts["lsf.sure"] = "confirmed" if recorded else "likely"
+        if not recorded:
+            facts.quote("lsf.term")  # the job could have written the same line
     facts.read("lsf.state", job.text("STAT", "stat", "status"))
-    code = _CODE.search(_summary(report)) or _SAID_CODE.search(records)
-    signal = _SIGNAL.search(_summary(report))
+    code = _SAID_CODE.search(records)
+    signal = None
+    if evidence.system == "lsf" or "exit_code" not in facts:
+        code = _CODE.search(_summary(report)) or code
+        signal = _SIGNAL.search(_summary(report))
     number = job.whole("EXIT_CODE", "exit_code", "exit_status", "exitStatus")
     if signal is not None:
         facts["signal"] = int(signal[1])
@@ -101,7 +108,7 @@ def _term(
         kind=kind,
         reason=term,
         deterministic=False if kind is INFRA else deterministic,
-        confidence=confidence,
+        confidence=Take("lsf.sure") if confidence is CONFIRMED else confidence,
         started=started,
         hint=Hint.MORE_MEMORY if term in ("TERM_MEMLIMIT", "TERM_SWAP") else None,
         because=because,

@@ -1,7 +1,8 @@
 """What slurmstepd, srun and sbatch write into a job's output: src/slurmd, src/srun, slurm_errno.c.
 
-These are the words of Slurm's own daemons, in a file that the job writes too. So they weigh more
-than an exit code, less than Slurm's record of the job, and are never more than likely.
+These are the words of Slurm's own daemons, in a file that the job writes too. So they weigh less
+than Slurm's record of the job, are never more than likely, and one that blames the cluster counts
+only where the job says nothing of its own by an exception or an exit code.
 """
 
 from __future__ import annotations
@@ -81,6 +82,12 @@ MESSAGES: Final = (
         "requeue", {"slurm.banner": "JOB REQUEUE"}, UNKNOWN, "JobRequeue",
         "The job was requeued, by preemption, a failed node, or a person.", source=_REQ,
         next_step="Read slurmctld.log for who requeued the job.", confidence=GUESS,
+    ),
+    _line(
+        "spool-lost",
+        {"slurm.said": like(r"^execve\(\): \S{1,250}/slurm_script: No such file")},
+        INFRA, "LaunchFailed", "The node lost the copy that slurmd keeps of the batch script.",
+        source=_REQ, next_step="Look at SlurmdSpoolDir on the node.",
     ),
     _line(
         "no-executable",

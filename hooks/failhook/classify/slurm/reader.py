@@ -20,12 +20,15 @@ COMMANDS: Final = ("sacct", "scontrol", "squeue", "seff")
 OWN: Final = ("JobState", "DerivedExitCode", "derived_exit_code", "state_reason")
 """Fields that hold, or are part of, a Slurm job's record."""
 
-_BANNER: Final = re.compile(r"\*\*\* ((?:JOB|STEP|StepId)[^*\n]{1,300}) \*\*\*")
-_DAEMONS: Final = (
-    *("slurmstepd", "slurmd", "srun", "sbatch", "salloc", "squeue", "sacct", "scontrol", "scancel"),
-    *("slurm_load_jobs error", "slurm_load_job error"),
+_LINE: Final = re.compile(
+    r"[ \t]{0,8}(?:\d{1,7}: )?(?:\[\d{4}-[^\]\n]{1,40}\] (?:\[[^\]\n]{1,60}\] )?error: |"
+    r"(?:(?:slurmstepd|slurmd|srun|sbatch|salloc|squeue|sacct|scontrol|scancel)(?:-[\w.-]{1,80}|"
+    r"\[[^\]\n]{1,80}\])?|slurm_load_jobs? error): (?:(?:error|fatal|warning): )?|"
+    r"(?=Batch job submission failed: |Unable to allocate resources: ))(.{1,400})"
 )
-_UNSIGNED: Final = ("Batch job submission failed: ", "Unable to allocate resources: ")
+"""How a line of Slurm's begins: srun's label, the time of a daemon's log, its name, a level."""
+
+_BANNER: Final = re.compile(r"\*\*\* ((?:JOB|STEP|StepId)[^*\n]{1,300}) \*\*\*")
 _LAST: Final = 400
 _MANY: Final = 40
 
@@ -84,20 +87,21 @@ def _deciding(rows: list[Row]) -> Row | None:
 
 
 def _read_lines(log: str, facts: Facts) -> None:
-    if "*** " in log:
-        banners = [_said(found[1]) for found in _BANNER.finditer(log)]
-        facts.read_texts("slurm.banner", banners[-_MANY:])
+    """Read the lines that begin as Slurm's own do; the job may have written such lines too."""
+    banners: list[str] = []
     spoken: list[str] = []
     for line in log.splitlines()[-_LAST:]:
-        for daemon in _DAEMONS:
-            _, found, words = line.partition(f"{daemon}: ")
-            if found:
-                spoken.append(words.removeprefix("error: ")[:300])
-                break
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        banner = _BANNER.match(found[1])
+        if banner is not None:
+            banners.append(_said(banner[1]))
         else:
-            if line.startswith(_UNSIGNED):
-                spoken.append(line[:300])
+            spoken.append(found[1][:300])
+    facts.read_texts("slurm.banner", banners[-_MANY:])
     facts.read_texts("slurm.said", spoken[-_MANY:])
+    facts.quote("slurm.banner", "slurm.said")
 
 
 def _said(banner: str) -> str:
