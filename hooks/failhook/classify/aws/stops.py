@@ -40,6 +40,8 @@ _NOTHING: Final = "Nothing; or use on-demand capacity where the work cannot be i
 _QUEUE: Final = "Look at the compute environment and the job's requirements."
 _SETUP: Final = "Check role, secrets, log group and network of the task that the message names."
 
+# What a service says of itself is matched from its beginning: without a stop code, `statusReason`
+# and `stoppedReason` may also be the text of whoever stopped the job.
 # fmt: off
 STOPS: Final = (
     _stop(
@@ -53,12 +55,28 @@ STOPS: Final = (
         next_step="Compare attemptDurationSeconds with earlier runs.",
     ),
     _stop(
-        "host-terminated", r"^Host EC2\b.{0,80}\b[Tt]erminated", INFRA, "HostEC2Terminated",
+        "stopped-by-user", {"aws.stop_code": "UserInitiated"}, MANUAL, "UserInitiated",
+        "Somebody stopped the task through the API.", source=_CODES,
+    ),
+    _stop(
+        "batch.no-capacity", r"^(?:CAPACITY:|Cancell?ed by JobStateTimeLimit action due to "
+        r"reason: CAPACITY:)[A-Z_]{1,60}(?:$| - )", INFRA, "INSUFFICIENT_INSTANCE_CAPACITY",
+        "AWS had no capacity for the job.", source=_RUNNABLE,
+        next_step="Allow more instance types or zones, or wait.", deterministic=False,
+        started=Started.NO,
+    ),
+    _stop(
+        "terminated", {"aws.terminated": True}, MANUAL, "TerminateJob",
+        "Somebody cancelled or terminated the job through the API.", source=_TERMINATE,
+    ),
+    _stop(
+        "host-terminated", r"^Host EC2 \([^)\n]{1,80}\) (?:stopped/)?[Tt]erminated\b", INFRA,
+        "HostEC2Terminated",
         "The instance under the job was terminated, mostly a spot instance that was reclaimed.",
         source=_RETRIES, next_step=_NOTHING, deterministic=False,
     ),
     _stop(
-        "host-stopped", r"^Host EC2\b.{0,80}\bstopp", INFRA, "HostEC2Stopped",
+        "host-stopped", r"^Host EC2 \([^)\n]{1,80}\) stopp", INFRA, "HostEC2Stopped",
         "The instance under the task was stopped.", source=_STOPPED, deterministic=False,
     ),
     _stop(
@@ -68,36 +86,36 @@ STOPS: Final = (
     ),
     _stop(
         "spot.said",
-        r"(?i)spot (?:task|instance|capacity)?\b.{0,40}\b(?:interrupt|reclaim|terminat)",
+        r"^(?:Your Spot Task was interrupted|Spot instance (?:interruption|termination)\b)"
+        r"[^\n]{0,40}$",
         INFRA, "SpotInterruption", "AWS took the spot capacity back.", source=_STOPPED,
         next_step=_NOTHING, deterministic=False,
     ),
     _stop(
-        "maintenance", r"(?i)maintenance on the underlying infrastructure|Task retirement|"
-        r"scheduled for retirement", INFRA, "InfrastructureMaintenance",
+        "maintenance", r"^(?:(?:Amazon )?ECS is performing maintenance on the underlying "
+        r"infrastructure|(?:ECS )?[Tt]ask retirement|Your task is scheduled for retirement)", INFRA,
+        "InfrastructureMaintenance",
         "AWS maintains the machine under the task.", source=_STOPPED, deterministic=False,
     ),
     _stop(
-        "instance-drained", r"(?i)container instance.{0,60}(?:deregist|drain|disconnect|stopp|"
-        r"terminat)|^AGENT$|agent (?:is )?(?:not connected|disconnected)", INFRA, "NodeLost",
+        "instance-drained", r"(?i)^(?:\(service [^)\n]{1,255}\)[^\n]{0,60}: )?(?:the )?container "
+        r"instance\b.{0,60}(?:deregist|drain|disconnect|stopp|terminat)|^AGENT$|"
+        r"^(?:the )?(?:ecs |container )?agent (?:is )?(?:not connected|disconnected)", INFRA,
+        "NodeLost",
         "The container instance left the cluster.", source=_EVENTS, deterministic=False,
     ),
     _stop(
-        "batch.no-capacity", r"^CAPACITY:|JobStateTimeLimit.{0,60}CAPACITY:", INFRA,
-        "INSUFFICIENT_INSTANCE_CAPACITY", "AWS had no capacity for the job.", source=_RUNNABLE,
-        next_step="Allow more instance types or zones, or wait.", deterministic=False,
-        started=Started.NO,
-    ),
-    _stop(
         "no-capacity",
-        r"(?i)capacity is unavailable|insufficient capacity|InsufficientInstanceCapacity", INFRA,
+        r"^(?:Capacity is unavailable at this time|InsufficientInstanceCapacity\b|"
+        r"(?:\w{1,60}Exception: )?We currently do not have sufficient \S{1,60} capacity)", INFRA,
         Take("aws.stop_code", "InsufficientCapacity"), "AWS had no capacity for the task.",
         next_step="Allow more instance types or zones, or wait.", deterministic=False,
         started=Started.NO,
     ),
     _stop(
         "no-resources", r"^RESOURCE:(?:CPU|MEMORY|GPU|ENI|PORTS?)|"
-        r"reached the limit on the number of (?:tasks|vCPUs)", INFRA, "ResourceExhausted",
+        r"^You.{1,6}ve reached the limit on the number of (?:tasks|vCPUs)", INFRA,
+        "ResourceExhausted",
         "The cluster, or the account's quota, has no room for the task now.", source=_EVENTS,
         next_step=_QUEUE, confidence=LIKELY, deterministic=False, started=Started.NO,
     ),
@@ -137,8 +155,8 @@ STOPS: Final = (
     ),
     _stop(
         "network-setup",
-        r"(?i)network interface provisioning|Create(?:ing)? Network Interface|"
-        r"EphemeralStorage provisioning|timeout waiting for .{1,60} provisioning",
+        r"^Timeout waiting for [\w ]{1,60} provisioning to complete|"
+        r"^Unexpected EC2 error while attempting to [\w ]{1,20} [Nn]etwork [Ii]nterface",
         INFRA, Take("aws.stop_code", "TaskFailedToStart"),
         "Fargate could not set up the machine under the task in time.", source=_STOPPED,
         deterministic=False, started=Started.NO,
@@ -178,14 +196,6 @@ STOPS: Final = (
 )
 
 ENDS: Final = (
-    _stop(
-        "terminated", {"aws.terminated": True}, MANUAL, "TerminateJob",
-        "Somebody cancelled or terminated the job through the API.", source=_TERMINATE,
-    ),
-    _stop(
-        "stopped-by-user", {"aws.stop_code": "UserInitiated"}, MANUAL, "UserInitiated",
-        "Somebody stopped the task through the API.", source=_CODES,
-    ),
     _stop(
         "terminated.said",
         r"(?i)^(?:user (?:has )?(?:terminat|cancel|stopp)|(?:job |task )?(?:was )?(?:terminated|"
