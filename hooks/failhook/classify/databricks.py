@@ -31,6 +31,9 @@ _FIELDS: Final = (
     *("termination_reason", "state_message", "life_cycle_state", "result_state", "run_id"),
     *("termination_details", "cluster_id", "state"),
 )
+_WORKLOAD: Final = re.compile(r"(?i)workload failed|see run output for details")
+"""What comes after these words are the program's."""
+
 _QUOTED: Final = re.compile(
     r"\b([A-Z][A-Z0-9]{2,30}(?:_[A-Z0-9]{2,30}){1,10}) ?\((CLIENT_ERROR|CLOUD_FAILURE|"
     r"SERVICE_FAULT|SUCCESS)\)"
@@ -47,6 +50,9 @@ def read(evidence: Evidence, facts: Facts) -> None:
     reason = document.record("termination_reason") or status.record("termination_details")
     reason = reason or document.record("termination_details")
     message = state.text("state_message") or reason.text("message") or document.text("message")
+    program = _WORKLOAD.search(message or "")
+    if message is not None and program is not None:
+        message = message[: program.end()]
     quoted = _QUOTED.search(message or "")
     facts.read("databricks.code", reason.text("code") or (quoted[1] if quoted else None))
     facts.read("databricks.type", reason.text("type") or (quoted[2] if quoted else None))
@@ -154,9 +160,9 @@ RULES: Final = (
                                "DATABASE_CONNECTION_FAILURE", "K8S_DBR_CLUSTER_LAUNCH_TIMEOUT")},
           INFRA, _CODE, "Databricks itself failed around the run.", source=_CLUSTERS,
           deterministic=False, confidence=LIKELY),
-    _rule("message.spot", r"spot (?:vm|instance)[^\n]{0,60}(?:lost|terminat|reclaim|interrupt)|"
-          r"driver running on spot", INFRA, "SPOT_INSTANCE_TERMINATION",
-          "The cloud took the spot machine back.", deterministic=False),
+    _rule("message.spot", r"^(?:cluster [^\n]{1,200})?[^:\n]{0,40}\bspot (?:vm|instance)s?\b"
+          r"[^:\n]{0,60}(?:lost|terminat|reclaim|interrupt)", INFRA, "SPOT_INSTANCE_TERMINATION",
+          "The cloud took the spot machine back.", deterministic=False, confidence=LIKELY),
     _rule("type.client", {"databricks.type": "CLIENT_ERROR"}, APPLICATION,
           Take("databricks.code", "CLIENT_ERROR"), "Databricks puts the error on the user's side.",
           confidence=LIKELY),
@@ -187,7 +193,8 @@ RULES: Final = (
           r"permission denied|is not authorized|unable to access the notebook|invalid parameter",
           APPLICATION, "SpecError", "Something that the run names is not there, or not for it.",
           deterministic=True, confidence=LIKELY, started=Started.NO),
-    _rule("driver-lost", r"could not reach driver|driver (?:is )?(?:unreachable|unresponsive)|"
+    _rule("driver-lost", r"(?:could not|failed to) reach (?:the )?driver|"
+          r"driver (?:is )?(?:unreachable|unresponsive)|"
           r"lost (?:connection to|the) (?:driver|cluster)|cluster [^\n]{0,80}(?:was )?terminated "
           r"(?:during|while)", INFRA, "DRIVER_UNREACHABLE",
           "The cluster was lost under the run.", confidence=LIKELY),

@@ -162,7 +162,8 @@ CONTAINERS: Final = (
     ),
     _rule(
         "user-class", r"(?i)user class threw exception|User application exited with status|"
-        r"Uncaught exception", APPLICATION, "UserException", "The application's own code failed.",
+        r"Uncaught exception|(?m:^)Error: [\w.$]{1,200}(?:Exception|Error)\b",
+        APPLICATION, "UserException", "The application's own code failed.",
         tier=Tier.REPORT, source=_SPARK,
     ),
     _rule(

@@ -35,6 +35,14 @@ _STATUS: Final = re.compile(
 _EXECUTOR: Final = re.compile(
     r"(?i)executor|lost task|container marked as failed|SparkListenerTaskEnd|ExceptionFailure"
 )
+_RAISED: Final = re.compile(
+    r"(?im)(?:(?:executor \S{1,60}\)|lost task \S{1,40} in stage [^:\n]{1,200}|^Error): "
+    r"(?!ExecutorLostFailure|FetchFailed|TaskResultLost|[\w.$]{1,200}ShuffleError|"
+    r"java\.io\.IOException: No space left on device)[\w.$]{1,200}(?:Exception|Error)\b|"
+    r"user class threw exception: (?!org\.apache\.spark\.SparkException: Job )[\w.$]{1,200})"
+)
+"""Where a task's own exception begins; what it says after that is the program's, not Spark's."""
+
 _YARN_STATUSES: Final = range(-1_100, -99)
 
 
@@ -51,15 +59,18 @@ def read(evidence: Evidence, facts: Facts) -> None:
     said = joined(
         *(document.get(name) for name in ("diagnostics", "diagnosticsInfo", "message", "messages")),
         *(document.get(name) for name in ("reason", "lossReason", "loss_reason", "error")),
-        *(ended.get(name) for name in ("Reason", "Loss Reason", "Class Name", "Description")),
+        *(ended.get(name) for name in ("Reason", "Loss Reason", "Class Name")),
         event if " " in event else None,
     )
     if spark and ended.get("Exit Caused By App") is False:
         facts["spark.caused_by_app"] = False
     facts.read("spark.ended", ended.text("Reason"), "Task End Reason")
-    facts.read("hadoop.said", said or None, "message" if spark else "diagnostics")
     if said:
         facts.setdefault("text.gpu", said)  # it quotes the program: a broken device shows there
+    raised = _RAISED.search(said)
+    if raised is not None:
+        said = said[: raised.end()]
+    facts.read("hadoop.said", said or None, "message" if spark else "diagnostics")
     facts["hadoop.spark"] = spark
     if not spark:
         facts.read("yarn.state", document.text("yarnApplicationState", "appState", "state"))
