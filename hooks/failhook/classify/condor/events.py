@@ -52,8 +52,15 @@ EVENTS: Final = (
         "The job's program cannot be executed.", deterministic=True, started=Started.NO,
     ),
     _event(
+        "said.no-program",
+        {"condor.said": like(r"(?i)failed to (?:execute|create process)[^\n]{0,300}(?:exec format|"
+                             r"no such file|permission denied|errno=?\s?(?:2|8|13)\b)")},
+        APPLICATION, "FailedToCreateProcess", "The program of the job cannot be executed.",
+        deterministic=True, confidence=LIKELY, started=Started.NO,
+    ),
+    _event(
         "said.no-file",
-        {"condor.said": like(r"(?i)(?:failed to (?:open|execute|create)|cannot (?:open|access))"
+        {"condor.said": like(r"(?i)(?:failed to (?:open|create)|cannot (?:open|access))"
                              r"[^\n]{0,300}(?:no such file|permission denied|"
                              r"errno=?\s?(?:2|13)\b)")},
         APPLICATION, "SpecError", "A file that the job names does not exist or may not be used.",

@@ -90,15 +90,26 @@ def _vacate(
 
 
 def _said(
-    name: str, pattern: str, kind: Kind, reason: str, because: str, *, hint: Hint | None = None
+    name: str,
+    pattern: str,
+    kind: Kind,
+    reason: str,
+    because: str,
+    *,
+    hint: Hint | None = None,
+    hold: int | None = None,
 ) -> Rule:
+    """Make a rule on what was said; with a hold code, on what was said of it."""
+    when: dict[str, Shorthand] = {"condor.said": like(pattern, ignore_case=True)}
+    if hold is not None:
+        when["condor.hold"] = hold
     return Rule(
-        id=f"condor.said.{name}",
+        id=f"condor.said.{name}" if hold is None else f"condor.hold.{hold}.{name}",
         tier=Tier.DISRUPTION,
-        when={"condor.said": like(pattern, ignore_case=True)},
+        when=when,
         kind=kind,
         reason=reason,
-        confidence=CONFIRMED if kind is APPLICATION else LIKELY,
+        confidence=CONFIRMED if kind is APPLICATION and hold is None else LIKELY,
         hint=hint,
         because=because,
         source=_HOLDS,
@@ -185,6 +196,14 @@ HOLDS: Final = (
     _hold(24, "NoCompatibleShadow", INFRA, "No shadow fits the job.", started=Started.NO),
     _hold(25, "InvalidCronSettings", APPLICATION, "The cron settings of the job are wrong.",
           deterministic=True, started=Started.NO),
+    _said("memory", r"\bmemory\b|\bRSS\b|ResidentSetSize", APPLICATION, "MemoryLimitExceeded",
+          "The site's policy held the job for the memory that it used.", hold=26,
+          hint=Hint.MORE_MEMORY),
+    _said("disk", r"\bdisk ?usage\b|\bdisk space\b", APPLICATION, "DiskLimitExceeded",
+          "The site's policy held the job for the disk space that it used.", hold=26),
+    _said("run-time", r"wall.?(?:clock|time)|\brun.?time\b|execution time|running (?:for )?(?:too "
+          r"long|longer|more than)", TIMEOUT, "JobDurationExceeded",
+          "The site's policy held the job for the time that it ran.", hold=26),
     _hold(26, "SystemPolicy", UNKNOWN, "The site's SYSTEM_PERIODIC_HOLD became true.",
           "Ask the administrators which limit it stands for.", confidence=GUESS),
     _hold(27, "SystemPolicyUndefined", INFRA, "A policy expression of the site is undefined.",
