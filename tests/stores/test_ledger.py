@@ -117,6 +117,20 @@ class Boom(BaseException):
     """Not even an Exception."""
 
 
+def test_held_accounts_are_those_on_hold(store):
+    """Whoever asks what waits for a person sees each such task, also one of this transaction."""
+    held, failed = a_task("held"), a_task("failed")
+    with store.transaction() as ledger:
+        ledger.save_account(an_account(held, closed="held"))
+        ledger.save_account(an_account(failed, closed="failed"))
+        assert [held.key] == [account.key for account in ledger.held_accounts()]
+    with store.transaction() as ledger:
+        assert [an_account(held, closed="held")] == list(ledger.held_accounts())
+        ledger.save_account(an_account(held, closed=""))
+    with store.transaction() as ledger:
+        assert [] == list(ledger.held_accounts())
+
+
 def test_a_raise_inside_the_block_changes_nothing(store):
     """Ledger and outbox are as they were before a transaction that raised."""
     task = a_task()

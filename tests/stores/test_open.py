@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from failhook.errors import StoreError
-from failhook.stores import open_store
+from failhook.stores import file_of, open_store
 from failhook.stores.memory import MemoryStore
 from failhook.stores.sqlite import SqliteStore
 
 
-@pytest.mark.parametrize("where", ["memory", "memory:", "memory://"])
+@pytest.mark.parametrize("where", ["memory", "memory:", "memory://", ":memory:"])
 def test_memory_is_a_store_in_memory(where):
     """Each way to say memory gives a store that touches no file."""
     assert isinstance(open_store(where), MemoryStore)
@@ -71,6 +73,7 @@ def test_a_path_object_is_a_file_whatever_its_name(tmp_path, monkeypatch):
         ("sqlite:///", "sqlite:///relative"),
         ("sqlite://host/file", "sqlite:///relative"),
         ("sqlite:file", "sqlite:///relative"),
+        ("sqlite:///gone/a.db", "an absolute path has four slashes: sqlite:////gone/a.db"),
         ("sqlite:///a.db?synchronous=OFF", "synchronous is 'OFF'; it is NORMAL or FULL"),
         ("sqlite:///a.db?busy_timeout=soon", "busy_timeout is 'soon'; it must be seconds"),
         ("sqlite:///a.db?busy_timeout=-1", "busy_timeout is -1.0; it is 0 to 3600 seconds"),
@@ -87,3 +90,19 @@ def test_anything_else_is_refused_without_its_password(tmp_path, monkeypatch, wh
 
     assert "secret" not in str(refusal.value)
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("where", "file"),
+    [
+        ("memory", None),
+        (":memory:", None),
+        ("postgresql://db", None),
+        ("a/b.db", "a/b.db"),
+        ("sqlite:///a%20b.db?busy_timeout=5", "a b.db"),
+        ("sqlite:////srv/b.db", "/srv/b.db"),
+    ],
+)
+def test_the_file_of_a_store_is_known_without_opening_it(where, file):
+    """Whoever only wants to look can see first whether the file is there."""
+    assert (None if file is None else Path(file)) == file_of(where)

@@ -382,6 +382,19 @@ def test_pending_counts_what_is_neither_delivered_nor_dead(store):
     assert leased.id in ids(claim(store, "alerts", now=LATER))
 
 
+def test_waiting_says_how_many_wait_for_whom_and_why(store):
+    """Per plugin: the count, and the error of the newest row that was tried; no dead letters."""
+    one, two, three = (an_event(a_task(name)) for name in ("one", "two", "three"))
+    put(store, one, two, three, plugins=["log", "alerts"])
+    first, second, _ = ids(claim(store, "alerts"))
+    store.retry([first], not_before=after(60), error="busy")
+    store.bury([second], error="gone", now=NOW)
+
+    found = [(each.plugin, each.count, each.error) for each in store.waiting()]
+
+    assert [("alerts", 2, "busy"), ("log", 3, "")] == found
+
+
 def test_any_text_of_a_plugin_is_taken(store):
     """An error or a group key that no UTF-8 writer accepts keeps no row from being put away."""
     put(store, an_event(a_task("a")), an_event(a_task("b")))

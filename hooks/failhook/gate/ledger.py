@@ -145,6 +145,10 @@ class Ledger(Protocol):
         """Return the attempts that nobody has closed, of one host or of all, oldest first."""
         ...
 
+    def held_accounts(self) -> Sequence[Account]:
+        """Return the accounts of the tasks that are on hold, by key."""
+        ...
+
     def save_account(self, account: Account) -> None:
         """Write an account, new or changed."""
         ...

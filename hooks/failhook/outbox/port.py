@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from datetime import UTC, datetime
+from typing import Final, Protocol
 
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Ledger
+
+AT_ONCE: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a new row is due: long ago, so that no step of the clock can put it off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,21 @@ class Delivery:
     event: FailureEvent
     tries: int
     group_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits for one plugin.
+
+    Attributes:
+        plugin: the plugin's name.
+        count: how many events.
+        error: why the newest of those that were tried was not taken; "" when none was tried.
+    """
+
+    plugin: str
+    count: int
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +73,7 @@ class DeadLetter:
 class Transaction(Ledger, Protocol):
     """One transaction: the ledger and the outbox change together or not at all."""
 
-    def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
+    def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         """Put one row per plugin into the outbox; an event and plugin already there adds none.
 
         A live exception is not kept.
@@ -95,6 +113,10 @@ class Outbox(Protocol):
         """Turn rows into dead letters, with one try more."""
         ...
 
+    def holders(self, plugin: str) -> Sequence[str]:
+        """Return the owners of the leases on a plugin's rows, the expired ones too."""
+        ...
+
     def release(self, owner: str) -> None:
         """Give back every lease that `owner` holds, untried and due at once: it is closing."""
         ...
@@ -105,6 +127,10 @@ class Outbox(Protocol):
 
     def pending(self, plugins: Sequence[str] | None = None) -> int:
         """Count rows that are not delivered and not dead, of some plugins or of all."""
+        ...
+
+    def waiting(self) -> Sequence[Waiting]:
+        """Return what is not delivered and not dead, one entry per plugin that has any."""
         ...
 
     def dead_letters(self) -> Sequence[DeadLetter]:

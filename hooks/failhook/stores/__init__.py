@@ -18,7 +18,7 @@ def open_store(where: str | Path) -> Store:
     """Open the store that a setting names, and create it where it does not exist yet.
 
     Args:
-        where: ``memory``; or a file, as a path or as ``sqlite:///relative`` or
+        where: ``memory`` (or ``:memory:``); or a file, as a path or as ``sqlite:///relative`` or
             ``sqlite:////absolute``, which becomes an SQLite store. A URL may end in settings of
             `SqliteStore`: ``?synchronous=FULL&busy_timeout=5``.
 
@@ -29,7 +29,7 @@ def open_store(where: str | Path) -> Store:
     if isinstance(where, Path):
         return _sqlite(where)
     scheme, colon, rest = where.partition(":")
-    if scheme == "memory" and not rest.strip("/"):
+    if is_memory(where):
         from failhook.stores.memory import MemoryStore
 
         return MemoryStore()
@@ -42,6 +42,22 @@ def open_store(where: str | Path) -> Store:
         msg = f"store {_shown(where)}: it must be {ALLOWED}"
         raise StoreError(msg)
     return _sqlite(Path(where))
+
+
+def is_memory(where: str) -> bool:
+    """Return whether a setting names a store that ends with its process."""
+    scheme, _, rest = where.partition(":")
+    return where == ":memory:" or (scheme == "memory" and not rest.strip("/"))
+
+
+def file_of(where: str) -> Path | None:
+    """Return the file that a setting names; None where it names none."""
+    if is_memory(where):
+        return None
+    scheme, _, rest = where.partition(":")
+    if scheme == "sqlite" and rest.startswith("///"):
+        return Path(unquote(rest.partition("?")[0].removeprefix("///")))
+    return None if rest.startswith("//") else Path(where)
 
 
 def _sqlite_at(where: str, rest: str) -> Store:
@@ -57,10 +73,18 @@ def _sqlite_at(where: str, rest: str) -> Store:
         msg = f"store {where!r}: {min(settings)} is not a setting; known: synchronous, busy_timeout"
         raise StoreError(msg)
     try:
-        return _sqlite(Path(unquote(path)), synchronous, float(busy_timeout))
+        seconds = float(busy_timeout)
     except ValueError:
         msg = f"store {where!r}: busy_timeout is {busy_timeout!r}; it must be seconds"
         raise StoreError(msg) from None
+    file = Path(unquote(path))
+    if not file.is_absolute() and not file.parent.is_dir():
+        msg = (
+            f"store {where!r}: there is no folder {file.parent} here; "
+            f"an absolute path has four slashes: sqlite:////{path}"
+        )
+        raise StoreError(msg)
+    return _sqlite(file, synchronous, seconds)
 
 
 def _sqlite(path: Path, synchronous: str = "NORMAL", busy_timeout: float = 10.0) -> Store:

@@ -108,6 +108,11 @@ class MemoryTransaction:
         ]
         return sorted(found, key=lambda attempt: attempt.opened_at or LONG_AGO)
 
+    def held_accounts(self) -> Sequence[Account]:
+        accounts = (self._store.accounts | self._accounts).values()
+        found = [account for account in accounts if account.closed == "held"]
+        return sorted(found, key=lambda account: account.key)
+
     def save_account(self, account: Account) -> None:
         self._accounts[account.key] = account
 

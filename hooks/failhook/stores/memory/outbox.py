@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Final
 
 from failhook.event import FailureEvent
-from failhook.outbox.port import DeadLetter, Delivery
+from failhook.outbox.port import DeadLetter, Delivery, Waiting
 from failhook.stores.forks import watch_forks
 
 LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
@@ -199,6 +199,11 @@ class MemoryOutbox:
                 row.group_key = row.owner = ""
                 row.died_at = now
 
+    def holders(self, plugin: str) -> Sequence[str]:
+        with self.lock:
+            queue = self._queues.get(plugin)
+            return () if queue is None else sorted({row.owner for row in queue.leased.values()})
+
     def release(self, owner: str) -> None:
         with self.lock:
             for queue in self._queues.values():
@@ -224,6 +229,16 @@ class MemoryOutbox:
                 row.died_at is None and (plugins is None or row.queue.plugin in plugins)
                 for row in self._rows.values()
             )
+
+    def waiting(self) -> Sequence[Waiting]:
+        with self.lock:
+            living = [row for row in self._rows.values() if row.died_at is None]
+            found: dict[str, Waiting] = {}
+            for row in living:
+                plugin = row.queue.plugin
+                before = found.get(plugin, Waiting(plugin, 0, ""))
+                found[plugin] = Waiting(plugin, before.count + 1, row.error or before.error)
+        return [found[plugin] for plugin in sorted(found)]
 
     def dead_letters(self) -> Sequence[DeadLetter]:
         with self.lock:

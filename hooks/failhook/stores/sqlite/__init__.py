@@ -106,6 +106,10 @@ class SqliteTransaction:
         rows = self._cursor.execute(self._sql["open_attempts"], (host, host)).fetchall()
         return [attempt_from(row, self._texts) for row in rows]
 
+    def held_accounts(self) -> Sequence[Account]:
+        rows = self._cursor.execute(self._sql["held_accounts"]).fetchall()
+        return [account_from(row, self._texts) for row in rows]
+
     def save_account(self, account: Account) -> None:
         self._save("save_account", account_row(account, self._texts))
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 from sqlite3 import Cursor
 
-from failhook.outbox.port import DeadLetter, Delivery
+from failhook.outbox.port import DeadLetter, Delivery, Waiting
 from failhook.stores.records import from_micros, read_event, to_json, to_micros
 from failhook.stores.sqlite.database import Database
 from failhook.text import clean
@@ -102,6 +102,11 @@ class SqliteOutbox:
         with self._database as cursor:
             (count,) = cursor.execute(self._sql["pending"], (names, names)).fetchone()
         return int(count)
+
+    def waiting(self) -> Sequence[Waiting]:
+        with self._database as cursor:
+            rows = cursor.execute(self._sql["waiting"]).fetchall()
+        return [Waiting(plugin, count, error) for plugin, count, error, _ in rows]
 
     def dead_letters(self) -> Sequence[DeadLetter]:
         with self._database as cursor:

@@ -3,6 +3,11 @@ SELECT key, job_key, user, infra, system, last_attempt, failures, first_started_
     first_failure, first_error, phases, closed
 FROM accounts WHERE key = ?;
 
+-- name: held_accounts
+SELECT key, job_key, user, infra, system, last_attempt, failures, first_started_at,
+    first_failure, first_error, phases, closed
+FROM accounts WHERE closed = 'held' ORDER BY key;
+
 -- name: save_account
 INSERT INTO accounts (key, job_key, user, infra, system, last_attempt, failures, first_started_at,
     first_failure, first_error, phases, closed)
@@ -102,6 +107,9 @@ WHERE died_at IS NULL AND task_key IN (SELECT value FROM json_each(?))
         WHERE older.task_key = outbox.task_key AND older.plugin = outbox.plugin
             AND older.group_key = '' AND older.died_at IS NULL AND older.id < outbox.id));
 
+-- name: holders
+SELECT DISTINCT owner FROM outbox WHERE plugin = ? AND owner <> '' AND died_at IS NULL;
+
 -- name: release
 UPDATE outbox SET owner = '', due_at = 0 WHERE owner = ?;
 
@@ -111,6 +119,10 @@ SELECT min(due_at) FROM outbox WHERE plugin = ? AND ready = 1;
 -- name: pending
 SELECT count(*) FROM outbox
 WHERE died_at IS NULL AND (? IS NULL OR plugin IN (SELECT value FROM json_each(?)));
+
+-- name: waiting
+SELECT plugin, count(*), error, max(CASE WHEN error = '' THEN 0 ELSE id END)
+FROM outbox WHERE died_at IS NULL GROUP BY plugin ORDER BY plugin;
 
 -- name: dead_letters
 SELECT outbox.id, outbox.plugin, events.body, outbox.tries, outbox.error, outbox.died_at
