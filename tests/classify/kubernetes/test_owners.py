@@ -85,6 +85,32 @@ PULLED = (
             "application",
             "TaskRunImagePullFailed",
         ),
+        (
+            tekton(
+                "TaskRunCancelled",
+                "TaskRun cancelled as the PipelineRun it belongs to has timed out.",
+            ),
+            "timeout",
+            "PipelineRunTimeout",
+        ),
+        (
+            tekton(
+                "Failed", '"step-x" exited because the step exceeded the specified timeout limit'
+            ),
+            "timeout",
+            "TimeoutExceeded",
+        ),
+        (
+            tekton(
+                "Failed",
+                steps=[
+                    {"terminated": {"exitCode": 9}, "terminationReason": "Continued"},
+                    {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+                ],
+            ),
+            "application",
+            "OOMKilled",
+        ),
         (tekton("Failed", '"step-x" exited with code 2'), "application", "NonZeroExit"),
         (
             tekton("Failed", steps=[{"terminated": {"exitCode": 137, "reason": "OOMKilled"}}]),
@@ -221,6 +247,17 @@ def test_the_body_of_a_clients_error_is_read_in_any_form(write, said, kind, dete
     status = {"kind": "Status", "code": 403, "message": f'pods "x" is forbidden: {said}'}
     details = verdict({"api_error": {"code": 403, "body": write(status)}, "pod": None})
     assert (details.kind, details.deterministic) == (kind, deterministic)
+
+
+@pytest.mark.parametrize("wrap", [lambda said: said, lambda said: {"body": said}])
+def test_an_answer_without_a_code_is_known_by_its_sentence(wrap):
+    """An engine that kept no more than the text of the API's refusal has the same verdict."""
+    full, wrong = "exceeded quota: q", 'violates PodSecurity "restricted"'
+    kinds = [
+        verdict({"api_error": wrap(f'pods "x" is forbidden: {said}')}).kind
+        for said in (full, wrong)
+    ]
+    assert kinds == ["infra", "application"]
 
 
 @pytest.mark.parametrize("body", ["{", "{" * 9_000, '{"a":' * 3_000, "{" + " " * 99_999])

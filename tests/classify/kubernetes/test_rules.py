@@ -51,9 +51,9 @@ def told(reason, message="", **more):
     return pod(container, phase="Pending", events=[event(reason, message)], **more)
 
 
-def run(reason, **more):
+def run(reason, said="x", **more):
     """Return a TaskRun of Tekton."""
-    status = {"conditions": [condition("Succeeded", reason, "False", message="x")], **more}
+    status = {"conditions": [condition("Succeeded", reason, "False", message=said)], **more}
     return {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "status": status}
 
 
@@ -198,6 +198,13 @@ DECIDED = [
     (
         "kubernetes.run.step-timeout",
         run("Failed", steps=[{"terminated": {"exitCode": 1, "reason": "TimeoutExceeded"}}]),
+    ),
+    (
+        "kubernetes.run.timeout.pipeline",
+        run(
+            "TaskRunCancelled",
+            said="TaskRun cancelled as the PipelineRun it belongs to has timed out.",
+        ),
     ),
     ("kubernetes.run.cancelled", run("TaskRunCancelled")),
     ("kubernetes.run.quota", run("ExceededResourceQuota")),

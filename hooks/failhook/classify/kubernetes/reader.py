@@ -146,7 +146,8 @@ def _lookup(value: object, _: Object, facts: Facts) -> None:
 
 
 def _refused(value: object, _: Object, facts: Facts) -> None:
-    read_answer(mapping(value), facts, verb="create")
+    answer = {"body": value} if isinstance(value, str) else mapping(value)
+    read_answer(answer, facts, verb="create")
 
 
 def _node(value: object, _: Object, facts: Facts) -> None:

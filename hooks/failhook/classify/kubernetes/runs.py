@@ -12,6 +12,10 @@ from failhook.classify.kubernetes.fields import Object, mapping, members, pick, 
 _POD_SAID: Final = 'The pod errored with the message: "'
 _STEP: Final = re.compile(r'"(?:step-)?([\w.-]{1,253})" exited with code (\d{1,5})')
 _ENTRYPOINT: Final = re.compile(r"Job entrypoint command failed with exit code (-?\d{1,5})\b")
+_STEP_TIMEOUT: Final = "exited because the step exceeded the specified timeout limit"
+_NOT_FAILED: Final = frozenset(("Skipped", "Continued", "Completed"))
+"""Tekton's reasons of a step whose exit code does not fail the run."""
+
 _IMAGE: Final = "TaskRunImagePullFailed"
 _ENDED: Final = frozenset(("Failed", "Aborted", "Aborting", "Terminated", "Terminating"))
 """Phases in which a job of Volcano will not succeed any more."""
@@ -39,12 +43,15 @@ def read_run(status: Object, reason: str, message: str, at: str, facts: Facts) -
         step = mapping(each)
         end = mapping(step.get("terminated"))
         code = whole(pick(end, "exitCode", "exit_code"))
-        if code:
+        why = text(pick(step, "terminationReason", "termination_reason"))
+        if code and why not in _NOT_FAILED:
             place = f"status.steps[{number}]"
-            why = text(pick(step, "terminationReason", "termination_reason"))
             facts.read("kube.run.step", why or text(end.get("reason")), place)
             _ended(text(step.get("name")), text(end.get("reason")), code, place, facts)
             return
+    if _STEP_TIMEOUT in message[:2_000]:
+        facts.read("kube.run.step", "TimeoutExceeded", f"{at}.message")
+        return
     told = _STEP.search(message[:2_000])
     if told is not None:
         _ended(told[1], None, int(told[2]), f"{at}.message", facts)

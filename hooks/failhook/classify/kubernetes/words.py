@@ -184,6 +184,9 @@ def read_answer(answer: Object, facts: Facts, *, verb: str | None = None) -> Non
         "kube.api.message",
         text(body.get("message")) or text(answer.get("message")) or text(answer.get("body")),
     )
+    message = facts["kube.api.message"]
+    if code is None and isinstance(message, str) and read_refusal(message, facts):
+        code = whole(facts["kube.api.code"])
     about = mapping(answer.get("details") or body.get("details")).get("kind")
     if code == 404 and verb != "create" and (verb == "get" or about in ("pods", "pod")):
         facts["kube.api.gone"] = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import PRESENT, one_of
+from failhook.classify.conditions import PRESENT, like, one_of
 from failhook.classify.rule import (
     APPLICATION,
     CONFIRMED,
@@ -56,6 +56,21 @@ RUNS: Final = (
         because="Tekton ended the step because the step's own timeout had passed.",
         source="https://tekton.dev/docs/pipelines/tasks/#specifying-a-timeout",
         next_step="Compare the timeout of the step with how long it took before.",
+    ),
+    Rule(
+        id="kubernetes.run.timeout.pipeline",
+        tier=Tier.CANCEL,
+        when={
+            "kube.run.failed": "TaskRunCancelled",
+            "kube.owner.message": like(r"cancelled as the PipelineRun it belongs to has timed out"),
+        },
+        kind=TIMEOUT,
+        reason="PipelineRunTimeout",
+        confidence=CONFIRMED,
+        message="{kube.run.failed}: {kube.owner.message}",
+        because="Tekton cancelled the run because the timeout of its pipeline had passed.",
+        source="https://tekton.dev/docs/pipelines/pipelineruns/#configuring-a-failure-timeout",
+        next_step="Compare the timeouts of the pipeline with how long earlier runs took.",
     ),
     Rule(
         id="kubernetes.run.cancelled",
