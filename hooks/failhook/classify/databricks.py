@@ -160,8 +160,8 @@ RULES: Final = (
                                "DATABASE_CONNECTION_FAILURE", "K8S_DBR_CLUSTER_LAUNCH_TIMEOUT")},
           INFRA, _CODE, "Databricks itself failed around the run.", source=_CLUSTERS,
           deterministic=False, confidence=LIKELY),
-    _rule("message.spot", r"^(?:cluster [^\n]{1,200})?[^:\n]{0,40}\bspot (?:vm|instance)s?\b"
-          r"[^:\n]{0,60}(?:lost|terminat|reclaim|interrupt)", INFRA, "SPOT_INSTANCE_TERMINATION",
+    _rule("message.spot", r"^[^:\n]{0,80}\bspot (?:vm|instance)s?\b[^:\n]{0,60}"
+          r"(?:lost|terminat|reclaim|interrupt)", INFRA, "SPOT_INSTANCE_TERMINATION",
           "The cloud took the spot machine back.", deterministic=False, confidence=LIKELY),
     _rule("type.client", {"databricks.type": "CLIENT_ERROR"}, APPLICATION,
           Take("databricks.code", "CLIENT_ERROR"), "Databricks puts the error on the user's side.",
