@@ -75,7 +75,7 @@ class Facts(dict[str, Value]):
         return value
 
     def quote(self, *paths: str) -> None:
-        """Say that the facts at these paths were read from text that the task could have written."""
+        """Say that the facts at these paths were read from text the task could have written."""
         self.quoted |= frozenset(paths)
 
     def read(self, path: str, value: object, origin: str | None = None) -> None:

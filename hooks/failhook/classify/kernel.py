@@ -16,7 +16,7 @@ _OOM: Final = "https://github.com/torvalds/linux/blob/master/mm/oom_kill.c"
 _MCE: Final = "https://docs.kernel.org/arch/x86/x86_64/machinecheck.html"
 _FIELDS: Final = ("dmesg", "dmesg_tail", "kernel_log", "kmsg", "syslog", "kern_log")
 
-_OWN: Final = r"Memory cgroup out of memory: Kill|constraint=CONSTRAINT_MEMCG\b"
+OWN_LIMIT: Final = r"Memory cgroup out of memory: Kill|constraint=CONSTRAINT_MEMCG\b"
 _MACHINE: Final = r"\bOut of memory: Kill(?:ed)? process|constraint=CONSTRAINT_NONE\b"
 _BROKEN: Final = (
     r"\[Hardware Error\]|Machine [Cc]heck|\bEDAC [^\n]{0,60}\bUE\b|blk_update_request: [^\n]{0,40}"
@@ -31,7 +31,10 @@ def read(evidence: Evidence, facts: Facts) -> None:
     said = joined(*(document.get(name) for name in _FIELDS))
     if said:
         facts["kernel.said"] = said
-        facts.setdefault("text.gpu", said)  # the driver of a device writes there too
+        told = facts.get("text.gpu")  # the driver of a device writes there too
+        facts["text.gpu"] = f"{said}\n{told}" if isinstance(told, str) else said
+        facts["gpu.sure"] = "confirmed"
+        facts.quoted -= {"text.gpu", "gpu.xid"}
 
 
 def _line(
@@ -72,7 +75,7 @@ RULES: Final = tuple(
         _line(
             f"oom.cgroup{suffix}",
             path,
-            _OWN,
+            OWN_LIMIT,
             APPLICATION,
             "OutOfMemory",
             because="The kernel killed in a memory cgroup that had reached its own limit.",

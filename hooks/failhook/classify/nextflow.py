@@ -23,6 +23,8 @@ _PROCESSOR: Final = (
     "processor/TaskProcessor.groovy"
 )
 _FIELDS: Final = ("engine_message", "trace", "exit_status", "error_report")
+_OUTPUT: Final = re.compile(r"(?m)^\s{0,4}Command (?:output|error|executed):")
+"""Where a report begins to quote the task's script and what it printed."""
 _STATUS: Final = re.compile(r"error exit status \((\d{1,5})\)")
 
 
@@ -31,7 +33,7 @@ def read(evidence: Evidence, facts: Facts) -> None:
     document = Record(evidence.facts)
     trace = document.record("trace")
     said = joined(document.get("engine_message"), document.get("error_report"))
-    facts.read("nextflow.said", said or None, "engine_message")
+    facts.read("nextflow.said", _OUTPUT.split(said)[0] or None, "engine_message")
     status = document.whole("exit_status")
     status = trace.whole("exit") if status is None else status
     if status is None and (found := _STATUS.search(said)):

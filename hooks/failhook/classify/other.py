@@ -6,6 +6,7 @@ from typing import Final
 
 from failhook.classify.conditions import PRESENT
 from failhook.classify.facts import Facts
+from failhook.classify.python.traceback_text import read_error
 from failhook.classify.records import Record, fold, joined
 from failhook.classify.rule import (
     APPLICATION,
@@ -52,7 +53,8 @@ def read(evidence: Evidence, facts: Facts) -> None:
     facts.read("other.state", state)
     facts.read("other.word", fold(state) if state else None)
     said = joined(*(document.get(name) for name in ("message", "error", "reason", "description")))
-    facts.read("other.said", said or None)
+    if read_error(said).type == "builtins.str":  # else it quotes what the job itself raised
+        facts.read("other.said", said or None)
     facts.read("other.signal_reason", document.text("signal_reason"))
     if code == -1:
         facts["other.no_exit_code"] = True

@@ -55,8 +55,9 @@ def read(evidence: Evidence, facts: Facts) -> None:
     facts.read("github.said", said or None, "annotations")
     facts.read("github.conclusion", (conclusion or "").lower() or None, "conclusion")
     found = _EXIT.search(said)
-    if found is not None and "exit_code" not in facts:
-        facts["exit_code"] = abs(int(found[1]))
+    if found is not None:
+        facts.quote("github.said")  # a step that ended by itself can have written annotations
+        facts.setdefault("exit_code", abs(int(found[1])))
 
 
 def shape(record: Mapping[str, Any]) -> Evidence | None:

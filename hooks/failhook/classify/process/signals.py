@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import ABSENT, PRESENT, at_least, between, one_of
+from failhook.classify.conditions import ABSENT, PRESENT, at_least, between, like, one_of
+from failhook.classify.kernel import OWN_LIMIT
 from failhook.classify.rule import (
     APPLICATION,
     CONFIRMED,
@@ -83,6 +84,19 @@ SIGNALS: Final = (
         because="Nobody in here sent it, and the machine's OOM-kill counter had not moved.",
         source=_VMSTAT,
         next_step=_WHO_KILLED,
+    ),
+    Rule(
+        id="process.sigkill.oom-logged",
+        tier=Tier.SIGNAL,
+        when={"signal": 9, "log": like(OWN_LIMIT)},
+        kind=APPLICATION,
+        reason="OutOfMemory",
+        confidence=LIKELY,
+        hint=Hint.MORE_MEMORY,
+        message="Killed for memory: the log holds the kernel's line on a cgroup at its limit.",
+        because="The kernel writes this line when it kills in a memory cgroup at its own limit.",
+        source=_CGROUP,
+        next_step="Raise the memory limit, or make the task need less.",
     ),
     Rule(
         id="process.sigkill.not-watched",

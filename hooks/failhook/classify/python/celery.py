@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import at_least, has, is_not, like, one_of
+from failhook.classify.conditions import Not, at_least, has, is_not, like, one_of
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -68,6 +68,22 @@ CELERY: Final = (
         deterministic=False,
         ended_by_itself=False,
         because="The worker was being shut down, and took its children with it.",
+        source=f"{_WORKERS}#stopping-the-worker",
+    ),
+    Rule(
+        id="celery.worker.shutdown.signal",
+        tier=Tier.DISRUPTION,
+        when={
+            "signal": 15,
+            "log": like(
+                r"(?m)^(?:\[[^\n]{1,60}\] ?)?worker: (?:Warm|Cold) shutdown \(MainProcess\)"
+            ),
+            "exception.type": Not(like(r"^(?!(?:builtins\.)?str$)")),
+        },
+        kind=INFRA,
+        reason="WorkerShutdown",
+        deterministic=False,
+        because="The worker was told to end, said so, and no exception of the task was seen.",
         source=f"{_WORKERS}#stopping-the-worker",
     ),
     raised(
@@ -355,7 +371,7 @@ CELERY: Final = (
             "log": like(
                 r"(?:ERROR|CRITICAL"
                 r"|WARNING)/MainProcess\] (?:Pool callback raised exception"
-                r"|consumer: Cannot connect"
+                r"|consumer: Cannot connect|Couldn't ack \d{1,20}, reason:"
                 r"|Unrecoverable error|Connection to broker lost|Control command error"
                 r"|Unexpected exception)"
                 r"|consumer: Connection to broker lost|Error in timer"

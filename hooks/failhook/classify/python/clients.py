@@ -44,6 +44,17 @@ CLIENTS: Final = (
         source=_TEMPORAL,
     ),
     raised(
+        "temporal.worker-shutdown",
+        "temporalio.CancelledError",
+        INFRA,
+        "WorkerShutdown",
+        when={"exception.message": like(r"^(?:Activity cancelled: ?)?WORKER_SHUTDOWN$")},
+        deterministic=False,
+        ended_by_itself=False,
+        because="The worker was being shut down, and cancelled the activities that it ran.",
+        source="https://docs.temporal.io/develop/worker-performance",
+    ),
+    raised(
         "temporal.cancelled",
         (
             "temporalio.CancelledError",
@@ -150,6 +161,15 @@ CLIENTS: Final = (
         source=_FLYTE,
     ),
     raised(
+        "parsl.worker-lost",
+        ("parsl.ManagerLost", "parsl.WorkerLost"),
+        INFRA,
+        "WorkerLost",
+        ended_by_itself=False,
+        because="The executor stopped hearing of the worker, or of the manager on its node.",
+        source="https://parsl.readthedocs.io/en/stable/userguide/workflows/exceptions.html",
+    ),
+    raised(
         "submitit.walltime",
         ("submitit.UncompletedJobError", "submitit.FailedJobError"),
         TIMEOUT,
@@ -166,7 +186,7 @@ CLIENTS: Final = (
     ),
     raised(
         "submitit.node",
-        ("submitit.UncompletedJobError", "submitit.FailedJobError"),
+        "submitit.UncompletedJobError",
         INFRA,
         "NodeLost",
         when={

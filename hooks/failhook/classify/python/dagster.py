@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from failhook.classify.conditions import between, is_not, like, one_of
+from failhook.classify.python import engines
+from failhook.classify.python.engines import SAID
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -70,7 +72,7 @@ DAGSTER: Final = (
     Rule(
         id="dagster.run.start-timeout",
         tier=Tier.DEADLINE,
-        when={_MESSAGE: like(r"taking longer than \d{1,9} seconds to start")},
+        when={_MESSAGE: like(r"^Run timed out due to taking longer than \d{1,9} seconds to start")},
         kind=INFRA,
         reason="StartTimeout",
         started=Started.NO,
@@ -80,7 +82,9 @@ DAGSTER: Final = (
     Rule(
         id="dagster.run.cancel-timeout",
         tier=Tier.CANCEL,
-        when={_MESSAGE: like(r"taking longer than \d{1,9} seconds to cancel")},
+        when={
+            _MESSAGE: like(r"^Run timed out due to taking longer than \d{1,9} seconds to cancel")
+        },
         kind=MANUAL,
         reason="Cancelled",
         because="Somebody cancelled the run, and the clean-up was slow.",
@@ -89,7 +93,7 @@ DAGSTER: Final = (
     Rule(
         id="dagster.run.worker-gone",
         tier=Tier.DISRUPTION,
-        when={_MESSAGE: like(r"Detected run worker status NOT_FOUND\b")},
+        when={_MESSAGE: like(r"^Detected run worker status NOT_FOUND\b")},
         kind=INFRA,
         reason="WorkerLost",
         deterministic=False,
@@ -101,8 +105,8 @@ DAGSTER: Final = (
         tier=Tier.DISRUPTION,
         when={
             _MESSAGE: like(
-                r"Detected run worker status (?:FAILED|UNKNOWN|SUCCESS)\b|[Rr]un worker crashed"
-                r"|surpassed the configured maximum attempts to resume"
+                r"^Detected run worker status (?:FAILED|UNKNOWN|SUCCESS)\b|^[Rr]un worker crashed"
+                r"|^Run worker[^\n]{0,300}surpassed the configured maximum attempts to resume"
             )
         },
         kind=INFRA,
@@ -114,7 +118,11 @@ DAGSTER: Final = (
         id="dagster.step.health",
         tier=Tier.DISRUPTION,
         when={
-            "words": like(r"Step \S{1,200} failed health check|Discovered failed Kubernetes job")
+            "words": like(
+                rf"{SAID}(?:[^\n]{{0,200}} - )?(?:Step \S{{1,200}} failed health check"
+                r"|Discovered failed Kubernetes job)"
+            ),
+            "system": engines.DAGSTER,
         },
         kind=INFRA,
         reason="WorkerLost",
@@ -167,7 +175,12 @@ DAGSTER: Final = (
         (_CHILD, "dagster.DagsterSubprocessError"),
         INFRA,
         "WorkerLost",
-        when={"exception.message": like(r"^$|ChildProcessCrashException")},
+        when={
+            "exception.message": like(
+                r"^$|(?m:^In process \d{1,10}: |^)(?:dagster\.[\w.]{1,100}\.)?"
+                r"ChildProcessCrashException"
+            )
+        },
         confidence=GUESS,
         ended_by_itself=False,
         because="The step's process died, and how is not known.",

@@ -18,8 +18,18 @@ _EXIT: Final = re.compile(
 _SIGNAL: Final = re.compile(
     r"(?:<Signals\.SIG[A-Z0-9]{2,8}: |signal |\(signal |signal: |SIG[A-Z0-9]{2,8}\(-)(\d{1,2})\b"
 )
+_HOW_IT_ENDED: Final = {
+    "subprocess.CalledProcessError": re.compile(
+        r"(?:died with (?:<Signals\.SIG[A-Z0-9]{2,8}: |unknown signal )(?P<signal>\d{1,2})>?"
+        r"|returned non-zero exit status (?P<code>-?\d{1,5}))\.?\s{0,8}$"
+    ),
+    "torch.ChildFailedError": re.compile(
+        r"(?s:Root Cause.{0,400}?)\bexitcode\s{0,8}: (?:-(?P<signal>\d{1,2})|(?P<code>\d{1,5}))\b"
+    ),
+}
+"""Where the sentence of a class says how a child ended; the rest of it quotes the child."""
 _XID: Final = re.compile(
-    r"\bXid \(PCI:[0-9a-fA-F:.]{1,40}\): (\d{1,3})\b|\bXid[ :=]{1,3}(\d{1,3})\b"
+    r"\bXid \(PCI:[0-9a-fA-F:.]{1,40}\): (\d{1,3})\b|\bNVRM: Xid[ :=]{1,3}(\d{1,3})\b"
 )
 _THREE_DIGITS: Final = re.compile(r"\d{3}")
 _STATUS: Final = (
@@ -54,7 +64,7 @@ _RETRY_AFTER: Final = re.compile(
 )
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _GPU: Final = (
-    *("CUDA", "cuda", "NCCL", "nccl", "Xid", "NVRM", "BLAS", "CUDNN", "cuDNN"),
+    *("CUDA", "cuda", "NCCL", "nccl", "Xid", "NVRM", "NVML", "BLAS", "CUDNN", "cuDNN"),
     *("HIP ", "hipError", "ncorrectable", "ECC", "MPS backend", "XPU out", "OOM when allocating"),
     *("RESOURCE_EXHAUSTED", "Out of memory allocating", "gloo/transport", "remote process exited"),
     *("fallen off the bus", "device handle for", "GPU is lost", "DataLoader worker"),
@@ -138,14 +148,30 @@ def _exit_code(facts: Facts) -> Value:
     known = _number(facts, "returncode", "exit_code", "exitcode")
     if known is not None:
         return known
+    names = facts["exception.is"]
+    for name in names if isinstance(names, tuple) else ():
+        if name in _HOW_IT_ENDED:
+            return _end_of_child(_HOW_IT_ENDED[name], _message(facts))
     found = _EXIT.search(_message(facts)[:4_000])
     return None if found is None else int(found[1])
+
+
+def _end_of_child(pattern: re.Pattern[str], message: str) -> Value:
+    """Return the exit code of a child; one that a signal ended has that signal, below zero."""
+    found = pattern.search(message)
+    if found is None:
+        return None
+    return -int(found["signal"]) if found["signal"] else int(found["code"])
 
 
 def _signal(facts: Facts) -> Value:
     known = _number(facts, "signal", "signum")
     if known is not None:
         return known
+    names = facts["exception.is"]
+    if isinstance(names, tuple) and not _HOW_IT_ENDED.keys().isdisjoint(names):
+        code = facts["exception.exit_code"]
+        return -code if type(code) is int and -64 <= code < 0 else None
     found = _SIGNAL.search(_message(facts)[:4_000])
     if found is not None:
         return int(found[1])
@@ -161,6 +187,7 @@ def _frames(facts: Facts) -> Value:
         window(outermost.traceback) if outermost is not None else "",
         outermost.message[:4_000] if outermost is not None else "",
         log if isinstance(log, str) else "",
+        quoted if isinstance(quoted := facts["traceback"], str) else "",
     )
     return tuple(path for text in texts for path in _FRAME.findall(text))[-64:]
 
@@ -184,14 +211,46 @@ def speaks_of_accelerators(text: str) -> bool:
     return any(word in text for word in _GPU)
 
 
+_ACCELERATORS: Final = frozenset(
+    {
+        *("torch", "jaxlib", "jax", "tensorflow", "cupy", "cupy_backends", "numba", "pynvml"),
+        *("cudf", "rmm", "xgboost", "horovod", "deepspeed", "vllm", "triton", "mxnet", "paddle"),
+    }
+)
+_ALSO_OF_ACCELERATORS: Final = ("RuntimeError", "SystemError", "str")
+_PASSED_ON: Final = ("ray.RayTaskError", "celery.ChordError")
+
+
+def raised_by_accelerators(names: tuple[str, ...]) -> bool:
+    """Return whether the runtime of a GPU or a collective raises such a class.
+
+    Args:
+        names: short names of the class and its bases; the class itself decides, unless it only
+            passes on what was raised elsewhere.
+    """
+    own = names[0]
+    if own in _PASSED_ON:
+        return any(map(_of_accelerators, names[1:]))
+    return _of_accelerators(own)
+
+
+def _of_accelerators(name: str) -> bool:
+    return name in _ALSO_OF_ACCELERATORS or name.partition(".")[0] in _ACCELERATORS
+
+
 _SENTENCES: Final = (
     *("exception.text", "state.message", "state.exc_info", "state.error", "state.log_event"),
     *("executor_event.message", "executor_event.info", "log"),
 )
+_OUTPUT: Final = re.compile(
+    r"(?m)^.{0,120}?\{(?:subprocess\.py:\d{1,5}\} INFO - (?!Command exited with)"
+    r"|pod_manager\.py:\d{1,5}\} INFO - \[|logging_mixin\.py:\d{1,5}\} ).{0,2000}"
+)
+"""Lines in which Airflow passes on what the task itself printed."""
 
 
 _HORSE: Final = re.compile(
-    r"[Ww]ork-?horse (?:process )?(?:was )?terminated unexpectedly"
+    r"(?m)(?:^|[(\]:] ?)[Ww]ork-?horse (?:process )?(?:was )?terminated unexpectedly"
     r"[^\n]{0,30}waitpid returned (\d{1,6})\b"
 )
 
@@ -211,9 +270,13 @@ def _xids(facts: Facts) -> Value:
 
 
 def _words(facts: Facts) -> Value:
-    """Return what came as plain sentences: an error without a class, a state's message, the log."""
+    """Return what came as plain sentences: an error without a class, a state's message, the log.
+
+    What the task printed is left out, where the engine marks it as such.
+    """
     texts = [text for path in _SENTENCES if isinstance(text := facts[path], str)]
-    return "\n".join(texts) or None
+    words = "\n".join(texts)
+    return (_OUTPUT.sub("", words) if ".py:" in words else words) or None
 
 
 def _child_signal(facts: Facts) -> Value:
@@ -258,7 +321,7 @@ def _line(facts: Facts) -> Value:
 
 
 _ERROR: Final = ("exception.type",)
-_ANY_TEXT: Final = ("exception.type", "log")
+_ANY_TEXT: Final = ("exception.type", "log", "traceback")
 
 DERIVED: Final[Mapping[str, Derived]] = {
     "exception.errno": Derived(_errno, _ERROR),

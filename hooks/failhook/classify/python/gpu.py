@@ -13,6 +13,7 @@ from failhook.classify.rule import (
     LIKELY,
     UNKNOWN,
     Rule,
+    Take,
     Tier,
 )
 from failhook.details import Hint
@@ -36,16 +37,16 @@ GPU: Final = (
         tier=Tier.HARDWARE,
         when={
             "text.gpu": like(
-                r"uncorrectable (?:\w{1,12} )?ECC|CUDA_ERROR_ECC_UNCORRECTABLE"
-                r"|cudaErrorECCUncorrectable"
-                r"|double[- ]bit ECC|uncorrectable NVLink|cudaErrorNvlinkUncorrectable",
-                ignore_case=True,
+                r"(?m)(?:^|CUDA (?:driver )?error: )uncorrectable (?:ECC|NVLink) error (?:enc|det)"
+                r"|CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_NVLINK_UNCORRECTABLE"
+                r"|cudaErrorECCUncorrectable|cudaErrorNvlinkUncorrectable"
+                r"|\bNVRM: [^\n]{0,60}(?:[Uu]ncorrectable|[Dd]ouble[- ][Bb]it) (?:ECC|error)"
             )
         },
         kind=INFRA,
         reason="HardwareFailure",
         deterministic=False,
-        confidence=CONFIRMED,
+        confidence=Take("gpu.sure"),
         hint=Hint.OTHER_NODE,
         message="The device has an uncorrectable memory or link error.",
         because="An uncorrectable error is a defect of the device, whatever exception it caused.",
@@ -58,7 +59,7 @@ GPU: Final = (
         kind=INFRA,
         reason="HardwareFailure",
         deterministic=False,
-        confidence=CONFIRMED,
+        confidence=Take("gpu.sure"),
         hint=Hint.OTHER_NODE,
         message="The driver reports a fault of the device: Xid {gpu.xid}.",
         because="The driver names a fault of the device, whatever exception it caused.",
@@ -69,13 +70,14 @@ GPU: Final = (
         tier=Tier.HARDWARE,
         when={
             "text.gpu": like(
-                r"has fallen off the bus|GPU is lost|[Uu]nable to determine the device handle for"
+                r"(?m)\bGPU [^\n]{0,40}has fallen off the bus|(?:^|NVML: )GPU is lost"
+                r"|(?:^|[:\]] )Unable to determine the device handle for [Gg][Pp][Uu]"
             )
         },
         kind=INFRA,
         reason="HardwareFailure",
         deterministic=False,
-        confidence=CONFIRMED,
+        confidence=Take("gpu.sure"),
         hint=Hint.OTHER_NODE,
         message="The driver lost the device.",
         because="The driver does not reach the device any more, whatever exception that caused.",
@@ -86,12 +88,11 @@ GPU: Final = (
         tier=Tier.HARDWARE,
         when={
             "text.gpu": has(
-                "CUDA-capable device(s) is/are busy or unavailable",
+                "CUDA error: CUDA-capable device(s) is/are busy or unavailable",
                 "all CUDA-capable devices are busy or unavailable",
                 "cudaErrorDevicesUnavailable",
                 "CUDA_ERROR_DEVICE_UNAVAILABLE",
                 "CUDA error: system not yet initialized",
-                "CUDA error: hardware stack error",
                 "CUDA_ERROR_SYSTEM_NOT_READY",
             )
         },
@@ -106,7 +107,9 @@ GPU: Final = (
     Rule(
         id="gpu.nvml-unknown",
         tier=Tier.HARDWARE,
-        when={"text.gpu": has("Failed to initialize NVML: Unknown Error", "NVML: GPU is lost")},
+        when={
+            "text.gpu": like(r"(?m)(?:^|[:\]] )Failed to initialize NVML: (?:Unknown Error|GPU is)")
+        },
         kind=INFRA,
         reason="HardwareFailure",
         deterministic=False,
@@ -114,6 +117,23 @@ GPU: Final = (
         message="The container lost its access to the device.",
         because="The container runtime took the device away from a running container.",
         source=_NVML,
+    ),
+    Rule(
+        id="gpu.driver-mismatch",
+        tier=Tier.HARDWARE,
+        when={
+            "text.gpu": like(
+                r"(?m)(?:^|[:\]] )Failed to initialize NVML: Driver/library version mismatch"
+            )
+        },
+        kind=INFRA,
+        reason="HardwareFailure",
+        deterministic=False,
+        hint=Hint.OTHER_NODE,
+        message="The node's driver was replaced, and its kernel module is still the old one.",
+        because="Kernel module and library of the driver differ: an upgrade without a restart.",
+        source=_NVML,
+        next_step="Restart the node, or reload its driver.",
     ),
     Rule(
         id="gpu.out-of-memory",
@@ -141,6 +161,7 @@ GPU: Final = (
         when={
             "text.gpu": like(
                 r"device-side assert triggered|an illegal memory access was encountered"
+                r"|CUDA error: hardware stack error|cudaErrorHardwareStackError"
                 r"|misaligned address"
                 r"|CUDA error: (?:invalid (?:argument|configuration argument"
                 r"|device function|device ordinal"
@@ -203,9 +224,10 @@ GPU: Final = (
         tier=Tier.HARDWARE,
         when={
             "text.gpu": like(
-                r"ncclRemoteError|remote process exited or there was a network error"
-                r"|NCCL WARN [^\n]{0,120}Connection (?:reset|refused|closed)"
-                r"|gloo/transport/tcp/[^\n]{0,120}(?:Connection (?:closed|reset) by peer"
+                r"NCCL error in: [^\n]{0,120}remote process exited or there was a network error"
+                r"|(?m:^)ncclRemoteError: |NCCL WARN [^\n]{0,80}Connection (?:reset|refused|closed)"
+                r"|(?m:^)\[[\w./]{0,80}gloo/transport/tcp/[\w.:]{1,30}\] "
+                r"(?:Connection (?:closed|reset) by peer"
                 r"|Read error|Timed out)"
             )
         },

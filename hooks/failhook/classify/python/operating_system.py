@@ -23,13 +23,34 @@ _WINSOCK: Final = "https://learn.microsoft.com/windows/win32/winsock/windows-soc
 
 FILES: Final = (
     raised(
+        "os.shared-memory-full",
+        "OSError",
+        APPLICATION,
+        "DiskFull",
+        when={"exception.errno": 28, "exception.message": has("'/dev/shm/", "'/dev/shm'")},
+        because="Shared memory is sized for the task, and no other task is in it.",
+        source="https://man7.org/linux/man-pages/man7/shm_overview.7.html",
+        next_step="Enlarge /dev/shm, or keep less in it.",
+    ),
+    raised(
         "os.disk-full",
-        ("OSError", "Exception", "str"),
+        "OSError",
+        INFRA,
+        "DiskFull",
+        when={"exception.errno": one_of(28, 122)},  # ENOSPC EDQUOT
+        confidence=GUESS,
+        because="A file system is full: the node's, or one that was sized for the task.",
+        source=_ERRNO,
+    ),
+    raised(
+        "os.disk-full.text",
+        ("OSError", "str"),
         INFRA,
         "DiskFull",
         when={
             "exception.message": like(
-                r"\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded"
+                r"^(?:[^\n:]{1,200}: )?(?:\[Errno (?:28|122)\]|No space left on device"
+                r"|Disk quota exceeded)"
             )
         },
         confidence=GUESS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import has, like
+from failhook.classify.conditions import between, has, like, one_of
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -154,7 +154,9 @@ POOLS: Final = (
         INFRA,
         "KilledBySignal",
         when={
-            "text.gpu": like(r"DataLoader worker \(pid[^)\n]{0,80}\) is killed by signal: Killed")
+            "exception.message": like(
+                r"^DataLoader worker \(pid[^)\n]{0,80}\) is killed by signal: Killed"
+            )
         },
         confidence=GUESS,
         because="A loader's worker was killed from outside; whether for memory is not known.",
@@ -190,7 +192,7 @@ POOLS: Final = (
         "torch.ChildFailedError",
         INFRA,
         "KilledBySignal",
-        when={"exception.message": like(r"exitcode\s{0,8}: -9 \(")},
+        when={"exception.exit_code": -9},
         confidence=GUESS,
         because="A rank was killed from outside; whether for memory is not known.",
         source="https://pytorch.org/docs/stable/elastic/errors.html",
@@ -200,7 +202,7 @@ POOLS: Final = (
         "torch.ChildFailedError",
         APPLICATION,
         "NativeCrash",
-        when={"exception.message": like(r"exitcode\s{0,8}: -(?:4|5|6|7|8|11) \(")},
+        when={"exception.exit_code": one_of(-4, -5, -6, -7, -8, -11)},
         because="A rank crashed.",
         source="https://pytorch.org/docs/stable/elastic/errors.html",
     ),
@@ -209,7 +211,7 @@ POOLS: Final = (
         "torch.ChildFailedError",
         UNKNOWN,
         "Terminated",
-        when={"exception.message": like(r"exitcode\s{0,8}: -\d")},
+        when={"exception.exit_code": between(-64, -1)},
         confidence=GUESS,
         because="A rank was ended by a signal; who sent it is not known.",
         source="https://pytorch.org/docs/stable/elastic/errors.html",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from failhook.classify.conditions import between, has, like, one_of
+from failhook.classify.python import engines
+from failhook.classify.python.engines import SAID
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -28,9 +30,19 @@ _API_ERRORS: Final = (
     *("httpx.TransportError", "httpx.HTTPStatusError", "prefect.PrefectHTTPStatusError"),
 )
 _CANCELLED: Final = ("asyncio.CancelledError", "CancelledError", "anyio.Cancelled")
-_SUBMIT: Final = like(
-    r"Failed to submit flow run|could not be submitted to infrastructure|Submission failed\."
+_SUBMIT: Final = (
+    r"(?:Failed to submit flow run\b"
+    r"|Flow run (?:\S{1,80} )?could not be submitted to infrastructure"
+    r"|Submission failed\.)"
 )
+_SUBMIT_LOGGED: Final = like(rf"{SAID}{_SUBMIT}")
+_MONITORING: Final = like(rf"{SAID}An error occurred while monitoring flow run\b")
+_OF_THE_WORKER: Final = (
+    *("kubernetes.ApiException", "kubernetes_asyncio.ApiException", "docker.DockerException"),
+    *("botocore.ClientError", "botocore.BotoCoreError", "google.GoogleAPICallError"),
+    *("azure.HttpResponseError", "azure.AzureError", "ExceptionGroup", "BaseExceptionGroup"),
+)
+"""What a worker's own calls to its cluster or cloud raise."""
 _MESSAGE: Final = "state.message"
 
 PREFECT: Final = (
@@ -136,7 +148,12 @@ PREFECT: Final = (
     Rule(
         id="prefect.submit.logged",
         tier=Tier.DISRUPTION,
-        when={"log": _SUBMIT, "exception.status": one_of(400, 401, 403, 404, 422)},
+        when={
+            "exception.is": _OF_THE_WORKER,
+            "exception.status": one_of(400, 401, 403, 404, 422),
+            "words": _SUBMIT_LOGGED,
+            "system": engines.PREFECT,
+        },
         kind=INFRA,
         reason="SubmitFailure",
         deterministic=True,
@@ -146,9 +163,24 @@ PREFECT: Final = (
         source=_WORKER,
     ),
     Rule(
+        id="prefect.submit.raised",
+        tier=Tier.DISRUPTION,
+        when={
+            "exception.is": _OF_THE_WORKER,
+            "words": _SUBMIT_LOGGED,
+            "system": engines.PREFECT,
+        },
+        kind=INFRA,
+        reason="SubmitFailure",
+        started=Started.NO,
+        executor_side=True,
+        because="The run was never handed to a machine: the worker's own call failed.",
+        source=_WORKER,
+    ),
+    Rule(
         id="prefect.submit",
         tier=Tier.DISRUPTION,
-        when={"log": _SUBMIT},
+        when={"words": _SUBMIT_LOGGED, "system": engines.PREFECT},
         kind=INFRA,
         reason="SubmitFailure",
         started=Started.NO,
@@ -157,9 +189,25 @@ PREFECT: Final = (
         source=_WORKER,
     ),
     Rule(
+        id="prefect.submit.no-such-image",
+        tier=Tier.DISRUPTION,
+        when={
+            _MESSAGE: like(
+                rf"^{_SUBMIT}[^\n]{{0,600}}(?:No such image|404 Client Error|manifest unknown)"
+            )
+        },
+        kind=APPLICATION,
+        reason="SubmitFailure",
+        deterministic=True,
+        started=Started.NO,
+        ended_by_itself=False,
+        because="The run was not started, because what it names does not exist.",
+        source=_WORKER,
+    ),
+    Rule(
         id="prefect.submit.state",
         tier=Tier.DISRUPTION,
-        when={_MESSAGE: _SUBMIT},
+        when={_MESSAGE: like(rf"^{_SUBMIT}")},
         kind=INFRA,
         reason="SubmitFailure",
         started=Started.NO,
@@ -175,7 +223,7 @@ PREFECT: Final = (
                 r"Pod never started|[Jj]ob never started|Failed to (?:start"
                 r"|create) (?:pod|container|job)"
             ),
-            _MESSAGE: like(r"infrastructure exited with non-zero status code -?\d"),
+            _MESSAGE: like(r"^Flow run infrastructure exited with non-zero status code -?\d"),
         },
         kind=INFRA,
         reason="NeverStarted",
@@ -187,7 +235,11 @@ PREFECT: Final = (
     Rule(
         id="prefect.infrastructure.killed",
         tier=Tier.EXIT,
-        when={_MESSAGE: like(r"exited with non-zero status code -9\b|status code: -9\b")},
+        when={
+            _MESSAGE: like(
+                r"^(?:Flow run infrastructure|Process) exited with (?:non-zero )?status code:? -9\b"
+            )
+        },
         kind=INFRA,
         reason="KilledBySignal",
         confidence=GUESS,
@@ -278,7 +330,7 @@ PREFECT: Final = (
         tier=Tier.DISRUPTION,
         when={
             _MESSAGE: like(
-                r"Request failed while attempting to contact the server"
+                r"^Request failed while attempting to contact the server"
                 r"|^Request to http\S{1,300} failed:"
             )
         },
@@ -290,9 +342,23 @@ PREFECT: Final = (
         source=_SOURCE,
     ),
     Rule(
+        id="prefect.monitoring.raised",
+        tier=Tier.DISRUPTION,
+        when={
+            "exception.is": _OF_THE_WORKER,
+            "words": _MONITORING,
+            "system": engines.PREFECT,
+        },
+        kind=INFRA,
+        reason="OrchestratorUnreachable",
+        executor_side=True,
+        because="A call of the worker's own watching failed; the flow may still be running.",
+        source=_WORKER,
+    ),
+    Rule(
         id="prefect.monitoring",
         tier=Tier.DISRUPTION,
-        when={"log": has("An error occurred while monitoring flow run")},
+        when={"words": _MONITORING, "system": engines.PREFECT},
         kind=INFRA,
         reason="OrchestratorUnreachable",
         executor_side=True,
@@ -304,14 +370,29 @@ PREFECT: Final = (
         tier=Tier.DISRUPTION,
         when={
             "words": like(
-                r"No heartbeat detected from the (?:remote task|flow)|[Hh]eartbeat not received"
-                r"|by a (?:Zombie Killer|Lazarus) process|did not send a heartbeat"
-            )
+                rf"{SAID}(?:No heartbeat detected from the (?:remote task|flow)"
+                r"|Flow run marked as crashed due to missing heartbeats)"
+                r"|\bby a (?:Zombie Killer|Lazarus) process\b"
+            ),
+            "system": engines.PREFECT,
         },
         kind=INFRA,
         reason="HeartbeatTimeout",
         because="The run was not heard of any more.",
         source="https://docs.prefect.io/v3/advanced/detect-zombie-flows",
+    ),
+    Rule(
+        id="prefect.pod-evicted",
+        tier=Tier.DISRUPTION,
+        when={
+            "state.state_type": "CRASHED",
+            _MESSAGE: like(r"^Pod was evicted: The node (?:was low on resource|had condition)"),
+        },
+        kind=INFRA,
+        reason="Evicted",
+        deterministic=False,
+        because="The cluster evicted the pod of the run for want of something on the node.",
+        source=_WORKER,
     ),
     raised(
         "prefect.infrastructure.gone",

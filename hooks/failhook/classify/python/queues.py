@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from failhook.classify.conditions import between, has, like, one_of
+from failhook.classify.conditions import between, like, one_of
+from failhook.classify.python import engines
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -78,10 +79,22 @@ RQ: Final = (
     Rule(
         id="rq.stopped-by-user",
         tier=Tier.CANCEL,
-        when={"words": has("Job stopped by user, work-horse terminated")},
+        when={
+            "words": like(r"\bJob stopped by user, (?:work-horse terminated|moving job to Failed)"),
+            "system": engines.RQ,
+        },
         kind=MANUAL,
         reason="Cancelled",
         because="Somebody stopped the job.",
+        source="https://python-rq.org/docs/workers/#stopping-a-job",
+    ),
+    Rule(
+        id="rq.stopped.state",
+        tier=Tier.CANCEL,
+        when={"state.job_status": one_of("stopped", "canceled")},
+        kind=MANUAL,
+        reason="Cancelled",
+        because="Somebody stopped or cancelled the job.",
         source="https://python-rq.org/docs/workers/#stopping-a-job",
     ),
     Rule(
@@ -97,7 +110,7 @@ RQ: Final = (
     Rule(
         id="rq.horse.killed",
         tier=Tier.DISRUPTION,
-        when={"horse.signal": 9},
+        when={"horse.signal": 9, "system": engines.RQ},
         kind=INFRA,
         reason="KilledBySignal",
         confidence=GUESS,
@@ -127,7 +140,10 @@ RQ: Final = (
     Rule(
         id="rq.abandoned.logged",
         tier=Tier.DISRUPTION,
-        when={"words": has("due to AbandonedJobError")},
+        when={
+            "words": like(r"\bMoved to FailedJobRegistry, due to AbandonedJobError"),
+            "system": engines.RQ,
+        },
         kind=INFRA,
         reason="HeartbeatTimeout",
         because="The worker stopped refreshing the job, so it was swept as abandoned.",

@@ -268,6 +268,7 @@ RAY: Final = (
             "text": like(
                 r"agent (?:process )?(?:died|failed|timed out)|Timed out"
                 r"|[Cc]onnection (?:refused|reset)"
+                r"|GrpcUnavailable|keepalive watchdog timeout"
                 r"|Temporary failure|No space left|Failed to request agent|grpc_message"
             ),
         },

@@ -7,7 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 from failhook.classify.facts import Facts, lines, window
-from failhook.classify.python.derived import http_status, speaks_of_accelerators
+from failhook.classify.python.derived import (
+    http_status,
+    raised_by_accelerators,
+    speaks_of_accelerators,
+)
 from failhook.classify.python.names import short_names
 from failhook.classify.python.traceback_text import last_error, read_error
 from failhook.error_info import ErrorInfo
@@ -16,12 +20,26 @@ from failhook.evidence import Evidence
 _LOGS: Final = frozenset(
     {
         *("log_tail", "log", "stderr_tail", "stdout_tail", "stderr", "stdout", "scheduler_log"),
-        *("exc_info", "traceback", "engine_message"),
+        "engine_message",
     }
 )
+_STATES: Final = {
+    "exc_info": "state.exc_info",
+    "traceback": "state.exc_info",
+    "task_state": "state.ti_state",
+    "dagrun_timeout_set": "state.dagrun_timeout_set",
+}
+"""Fields that hosts put beside the state, and where they belong."""
+_QUOTING: Final = ("state.message", "state.error", "state.exc_info")
+_QUOTES: Final = re.compile(r"(?:encountered an exception|by an unexpected exception)[.:]\s{0,4}")
+"""How an engine's sentence about a run begins to quote what the run raised."""
 _GROUPS: Final = ("state", "executor_event")
 _GROUP_SIZE: Final = 32
 _MAX_VIEWS: Final = 16
+_OF_THE_DRIVER: Final = re.compile(
+    r"(?m)^(?:[^\n:]{0,40}(?::\d\d){0,2}[^\n:]{0,80}: ?)?(?:\[[\d. ]{1,20}\] ?)?NVRM: Xid \(PCI:"
+)
+"""A line of the kernel's log that has found its way into another one."""
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]*m")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
 
@@ -58,7 +76,7 @@ class Reader:
             _read_document(document, facts)
         error = evidence.error
         if error is None:
-            if "log" in facts:
+            if "log" in facts or "traceback" in facts:
                 facts.sources["distinct"] = self._distinct
                 facts.last_resort = _FromLog(facts)
             return
@@ -83,14 +101,36 @@ def _read_document(document: Mapping[str, object], facts: Facts) -> None:
         elif name in _GROUPS:
             if isinstance(value, Mapping):
                 _read_group(name, cast("Mapping[str, object]", value), facts)
-        elif name == "task_state":
-            facts.read("state.ti_state", value, name)
-        elif name == "dagrun_timeout_set":
-            facts.read("state.dagrun_timeout_set", value, name)
+        elif name in _STATES:
+            facts.read(_STATES[name], value, name)
+    if not facts.keys().isdisjoint(_QUOTING):
+        _part_quotes(facts)
     if texts:
-        log = facts["log"] = texts[0] if len(texts) == 1 else window("\n".join(texts))
-        if speaks_of_accelerators(log):
-            facts["text.gpu"] = log
+        _read_log(texts[0] if len(texts) == 1 else window("\n".join(texts)), facts)
+
+
+def _read_log(log: str, facts: Facts) -> None:
+    facts["log"] = log
+    facts.quote("horse.signal")
+    if speaks_of_accelerators(log):
+        facts["text.gpu"] = log
+        facts["gpu.sure"] = "likely"
+        if _OF_THE_DRIVER.search(log) is None:
+            facts.quote(*_OF_ACCELERATORS)
+
+
+def _part_quotes(facts: Facts) -> None:
+    """Part what an engine says of a state from the exception that it quotes there."""
+    message = facts.get("state.message")
+    found = _QUOTES.search(message) if isinstance(message, str) else None
+    if found is not None and isinstance(message, str):
+        facts["state.message"] = message[: found.end()]
+        facts["traceback"] = message[found.end() :]
+    for path in _QUOTING[1:]:
+        text = facts.get(path)
+        if isinstance(text, str) and read_error(text).type != "builtins.str":
+            facts["traceback"] = text
+            del facts[path]
 
 
 def _read_group(name: str, group: Mapping[str, object], facts: Facts) -> None:
@@ -127,11 +167,15 @@ def _read_error(error: ErrorInfo, facts: Facts) -> None:
     status = http_status(error, message)
     if status is not None:
         facts["exception.status"] = status
-    if speaks_of_accelerators(message):
+    if speaks_of_accelerators(message) and raised_by_accelerators(names):
         log = facts.get("log")
         facts["text.gpu"] = f"{message}\n{log}" if isinstance(log, str) else message
+        sure = names[0] != "str" and "from_log" not in facts.sources
+        facts["gpu.sure"] = "confirmed" if sure else "likely"
+        facts.quoted -= _OF_ACCELERATORS
 
 
+_OF_ACCELERATORS: Final = frozenset({"text.gpu", "gpu.xid"})
 _OF_THE_ERROR: Final = frozenset({"exception.status", "exception.text"})
 
 
@@ -165,7 +209,7 @@ class _Views:
 
 
 class _FromLog:
-    """The same evidence, with the last error that the log shows."""
+    """The same evidence, with the error that a traceback or, at its end, the log shows."""
 
     __slots__ = ("_facts",)
 
@@ -173,9 +217,11 @@ class _FromLog:
         self._facts = facts
 
     def __call__(self) -> Facts | None:
-        log = self._facts["log"]
-        error = last_error(log) if isinstance(log, str) else None
-        if error is None:
+        quoted, log = self._facts["traceback"], self._facts["log"]
+        error = read_error(quoted) if isinstance(quoted, str) else None
+        if (error is None or error.type == "builtins.str") and isinstance(log, str):
+            error = last_error(log)
+        if error is None or error.type == "builtins.str":
             return None
         view = Facts(self._facts.derived)
         for path, value in self._facts.items():

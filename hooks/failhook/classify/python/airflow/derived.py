@@ -8,7 +8,7 @@ from typing import Final
 
 from failhook.classify.facts import Derived, Facts, Value
 
-_SET_TO: Final = re.compile(r"has been externally set to '?(\w{2,20})")
+_SET_TO: Final = re.compile(r"\bState of this instance has been externally set to '?(\w{2,20})")
 _CURRENT: Final = re.compile(r"current_state['\"]?[:=] ?['\"]?(\w{2,20})")
 _FAILED_BECAUSE: Final = re.compile(
     r"Pod failed because of (\w{2,60})|Pod phase: Failed, reason: (\w{2,60})"
@@ -22,6 +22,7 @@ def _set_to(facts: Facts) -> Value:
     text = log if isinstance(log, str) else ""
     found = _SET_TO.search(text)
     if found is not None:
+        facts.quote("airflow.set_to")
         return found[1].lower()
     status = facts["state.http_status"]
     if _GONE not in text and status not in (404, 409, 410):
@@ -30,6 +31,8 @@ def _set_to(facts: Facts) -> Value:
     if isinstance(current, str):
         return current.lower()
     found = _CURRENT.search(text)
+    if status is None:
+        facts.quote("airflow.set_to")
     return found[1].lower() if found is not None else None
 
 
@@ -37,10 +40,12 @@ def _pod_reason(facts: Facts) -> Value:
     stated = facts["executor_event.pod_reason"]
     if stated is not None:
         return stated
-    info = facts["executor_event.info"]
-    for text in (info, facts["log"]):
+    for path in ("executor_event.info", "words"):
+        text = facts[path]
         found = _FAILED_BECAUSE.search(text) if isinstance(text, str) else None
         if found is not None:
+            if path in facts.quoted:
+                facts.quote("executor.pod_reason")
             reason = found[1] or found[2]
             return None if reason == "None" else reason
     return None

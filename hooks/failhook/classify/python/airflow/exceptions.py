@@ -273,6 +273,22 @@ EXCEPTIONS: Final = (
         source=_SDK,
     ),
     raised(
+        "airflow.batch-host",
+        _EXCEPTION,
+        INFRA,
+        "HostEC2Terminated",
+        when={
+            "exception.message": like(
+                r"^AWS Batch job[^\n]{0,400}'statusReason': 'Host EC2 \(instance [\w-]{1,40}\)"
+            )
+        },
+        deterministic=False,
+        ended_by_itself=False,
+        next_step="Nothing, if the machine was a spot instance; else look at its fleet.",
+        because="The record that the operator quotes says that AWS Batch lost the machine.",
+        source="https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html",
+    ),
+    raised(
         "airflow.bash-failed",
         _EXCEPTION,
         APPLICATION,

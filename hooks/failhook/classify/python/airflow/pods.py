@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from failhook.classify.conditions import has, like, one_of
+from failhook.classify.python.engines import AIRFLOW_OR_BELOW
 from failhook.classify.python.raised import raised
 from failhook.classify.rule import (
     APPLICATION,
@@ -31,6 +32,7 @@ _DISRUPTION: Final = (
     "https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions"
 )
 _EXCEPTION: Final = ("airflow.AirflowException", "str")
+_API: Final = ("kubernetes.ApiException", "kubernetes_asyncio.ApiException")
 _LAUNCH: Final = ("airflow.PodLaunchFailedException", "airflow.AirflowException", "str")
 _PULL: Final = r"(?:ErrImagePull|ImagePullBackOff|Back-off pulling image|[Ii]mage cannot be pulled)"
 
@@ -64,7 +66,7 @@ PODS: Final = (
     Rule(
         id="airflow.pod.disrupted",
         tier=Tier.DISRUPTION,
-        when={"executor.pod_reason": _PLATFORM_REASONS},
+        when={"executor.pod_reason": _PLATFORM_REASONS, "system": AIRFLOW_OR_BELOW},
         kind=INFRA,
         reason=Take("executor.pod_reason"),
         deterministic=False,
@@ -198,7 +200,7 @@ PODS: Final = (
     ),
     raised(
         "airflow.launch.pull-transient",
-        _LAUNCH,
+        ("airflow.PodLaunchFailedException", "str"),
         INFRA,
         "ImagePullFailure",
         when={
@@ -266,8 +268,8 @@ PODS: Final = (
         "StartTimeout",
         when={
             "exception.message": like(
-                r"took too long to (?:start|be scheduled)|^Pod did not leave"
-                r"|[Pp]od (?:launch|start) ?timeout"
+                r"^[Pp]od (?:\S{1,300} )?took too long to (?:start|be scheduled)|^Pod did not leave"
+                r"|^[Pp]od (?:launch|start) ?timeout"
             )
         },
         started=Started.NO,
@@ -309,8 +311,23 @@ PODS: Final = (
         source=_POD_MANAGER,
     ),
     raised(
+        "airflow.pod-operator.api-failed",
+        _API,
+        INFRA,
+        "SubmitFailure",
+        when={
+            "exception.status": one_of(429, *range(500, 600)),
+            "frames": like(r"/airflow/providers/cncf/kubernetes/"),
+        },
+        deterministic=False,
+        executor_side=True,
+        ended_by_itself=False,
+        because="The operator asked the cluster for its pod, and the cluster's API failed.",
+        source=_POD_MANAGER,
+    ),
+    raised(
         "airflow.pod-operator.lookup",
-        ("kubernetes.ApiException", "kubernetes_asyncio.ApiException"),
+        _API,
         UNKNOWN,
         "PodFailed",
         when={"system": "airflow", "exception.status": 404},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from failhook.classify.conditions import ABSENT, PRESENT, has, is_not, like, one_of
+from failhook.classify.python.engines import AIRFLOW_OR_BELOW, SAID
 from failhook.classify.rule import (
     APPLICATION,
     GUESS,
@@ -87,10 +88,13 @@ STATES: Final = (
         tier=Tier.DISRUPTION,
         when={
             "words": like(
-                r"[Dd]etected (?:zombie job|as zombie|a task instance without a heartbeat)"
-                r"|killed as zombie|Task did not emit heartbeat within time limit"
-                r"|(?:jobs|TIs) without heartbeat after"
-            )
+                rf"{SAID}(?:[Dd]etected (?:zombie job\b|as zombie$"
+                r"|a task instance without a heartbeat)"
+                r"|(?:heartbeat timeout: )?Task did not emit heartbeat within time limit"
+                r"|Failing \(\d{1,6}\) (?:jobs|TIs) without heartbeat after"
+                r"|<TaskInstance: [^>\n]{1,300}> (?:detected|killed) as zombie)"
+            ),
+            "system": AIRFLOW_OR_BELOW,
         },
         kind=INFRA,
         reason="HeartbeatTimeout",
@@ -101,11 +105,11 @@ STATES: Final = (
         id="airflow.heartbeat.not-sent",
         tier=Tier.DISRUPTION,
         when={
-            "log": has(
-                "Too many failed heartbeats; terminating process",
-                "Heartbeat time limit exceeded",
-                "Time since last heartbeat(",
-            )
+            "words": like(
+                rf"{SAID}(?:Too many failed heartbeats; terminating process"
+                r"|Heartbeat time limit exceeded|Time since last heartbeat\()"
+            ),
+            "system": AIRFLOW_OR_BELOW,
         },
         kind=INFRA,
         reason="HeartbeatTimeout",
@@ -118,11 +122,13 @@ STATES: Final = (
         id="airflow.duplicate.pid",
         tier=Tier.DISRUPTION,
         when={
-            "log": like(
-                r"Recorded pid \d{1,10} (?:does not match|is not a descendant of) the current pid"
+            "words": like(
+                rf"{SAID}(?:Recorded pid \d{{1,10}} "
+                r"(?:does not match|is not a descendant of) the current"
                 r"|PID of job runner does not match"
-                r"|hostname \S{1,200} does not match this instance's hostname"
-            )
+                r"|The recorded hostname \S{1,200} does not match this instance's hostname)"
+            ),
+            "system": AIRFLOW_OR_BELOW,
         },
         kind=INFRA,
         reason="DuplicateExecution",
@@ -187,7 +193,7 @@ STATES: Final = (
     Rule(
         id="airflow.set.queued-again",
         tier=Tier.DISRUPTION,
-        when={"airflow.set_to": one_of("queued", "scheduled")},
+        when={"airflow.set_to": one_of("queued", "scheduled"), "system": AIRFLOW_OR_BELOW},
         kind=INFRA,
         reason="DuplicateExecution",
         deterministic=False,
@@ -248,11 +254,12 @@ STATES: Final = (
         tier=Tier.MISMATCH,
         when={
             "words": like(
-                r"finished \(failed\) although the task says it'?s (?:state is )?\(?'?(?:queued"
+                r"> finished \(failed\) although the task says it'?s (?:state is )?\(?'?(?:queued"
                 r"|scheduled)"
                 r"|finished with state failed, but the task instance's state attribute is (?:queued"
                 r"|scheduled)"
-            )
+            ),
+            "system": AIRFLOW_OR_BELOW,
         },
         kind=INFRA,
         reason="NeverStarted",
@@ -266,9 +273,10 @@ STATES: Final = (
         tier=Tier.MISMATCH,
         when={
             "words": like(
-                r"finished \(failed\) although the task says it'?s (?:state is )?\(?'?running"
+                r"> finished \(failed\) although the task says it'?s (?:state is )?\(?'?running"
                 r"|finished with state failed, but the task instance's state attribute is running"
-            )
+            ),
+            "system": AIRFLOW_OR_BELOW,
         },
         kind=INFRA,
         reason="WorkerLost",
@@ -280,10 +288,11 @@ STATES: Final = (
         tier=Tier.MISMATCH,
         when={
             "words": like(
-                r"stuck in queued|Task was requeued more than \d{1,6} times"
-                r"|Task requeue attempts exceeded max"
-                r"|in queued state for longer than"
-            )
+                r"<TaskInstance: [^>\n]{1,300}> (?:was )?stuck in queued|^stuck in queued\b"
+                r"|Task was requeued more than \d{1,6} times|Task requeue attempts exceeded max"
+                r"|<TaskInstance: [^>\n]{1,300}> [^\n]{0,60}in queued state for longer than"
+            ),
+            "system": AIRFLOW_OR_BELOW,
         },
         kind=INFRA,
         reason="NeverStarted",
@@ -324,8 +333,9 @@ STATES: Final = (
         tier=Tier.EXIT,
         when={
             "exit_code": 1,
+            "system": AIRFLOW_OR_BELOW,
             "log": like(
-                r"(?i:(?:task|process|command) (?:exited (?:with|abnormally)|failed))"
+                r"(?i:(?:task|process|command) (?:exited (?:with|abnormally)|failed\b))"
                 r"|died unexpectedly with exit code|non-zero status code"
             ),
         },
