@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,15 @@ from failhook.gate.overrides import Policies
 from failhook.manager import Limits, Manager
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Store
-from failhook.pipeline import Pipeline
-from failhook.plugin import ErrorInfo, FailureEvent, Task, Undelivered, hookimpl
+from failhook.pipeline import Dispatch, Pipeline
+from failhook.plugin import (
+    ErrorInfo,
+    FailureEvent,
+    SystemClock,
+    Task,
+    Undelivered,
+    hookimpl,
+)
 from failhook.policy import Backoff, Policy
 from failhook.stores import open_store
 
@@ -366,3 +375,140 @@ def test_a_plugin_in_quarantine_burns_no_further_tries(store: Store) -> None:
     assert 2 == bad.calls
     assert 10 == store.pending(["bad"])
     second.close()
+
+
+def test_what_a_dead_process_had_claimed_goes_out_at_once(tmp_path: Path) -> None:
+    """The next process does not wait for the lease of one that is gone."""
+    path = tmp_path / "failhook.db"
+    killed = subprocess.run(
+        [sys.executable, "-c", CLAIM_AND_DIE, str(path)], check=False, timeout=60
+    )
+    good = Good()
+    pipeline = pipeline_on(open_store(path), good)
+    assert pipeline.flush(10)
+    pipeline.close()
+
+    assert -9 == killed.returncode
+    assert 1 == len(good.events)
+
+
+CLAIM_AND_DIE = """
+import os, signal, sys
+from failhook import Evidence, Manager, Pipeline, Task, hookimpl
+from failhook.stores import open_store
+
+class Good:
+    @hookimpl
+    def on_task_failed(self, task):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+manager = Manager()
+manager.register(Good, "good-0")
+pipeline = Pipeline(open_store(sys.argv[1]), manager=manager, dispatch="inline")
+pipeline.failed(Task("nightly", "load"), Evidence.returncode(3))
+"""
+
+
+def test_two_slow_drainers_share_a_backlog_without_duplicates(tmp_path: Path) -> None:
+    """A batch that takes longer than half its lease is given back before anybody else takes it."""
+    path = tmp_path / "failhook.db"
+    limits = DeliveryLimits(lease=0.6, mark=0.05, gather=0.0, poll=0.05)
+    filling = pipeline_on(open_store(path), Good())
+    filling.close()
+    heard: list[str] = []
+
+    class Slow(Good):
+        """Takes its time."""
+
+        @hookimpl
+        def on_task_failed(self, event: FailureEvent) -> None:
+            threading.Event().wait(0.05)
+            heard.append(event.event_id)
+
+    def named(dispatch: Dispatch) -> Pipeline:
+        manager = Manager()
+        manager.register(Slow(), "slow")
+        return Pipeline(open_store(path), manager=manager, delivery=limits, dispatch=dispatch)
+
+    with named("none") as filling:
+        for number in range(30):
+            filling.failed(Task("nightly", f"task-{number}"), Evidence.returncode(3))
+    with named("thread") as first, named("thread") as second:
+        for drainer in (first, second):
+            drainer.started(Task("nightly", "wake"))
+            drainer.failed(Task("nightly", f"wake-{id(drainer)}"), Evidence.returncode(3))
+        assert until(lambda: len(set(heard)) == 32)
+
+    assert 32 == len(heard)
+
+
+def test_a_clock_that_steps_back_puts_nothing_off(store: Store) -> None:
+    """What is new is due at once, whatever the clock says."""
+
+    class Stepping(SystemClock):
+        """An hour behind after the first look."""
+
+        step = timedelta(0)
+
+        def now(self) -> datetime:
+            return super().now() - self.step
+
+    good, clock = Good(), Stepping()
+    manager = Manager()
+    manager.register(good)
+    pipeline = Pipeline(store, manager=manager, clock=clock, dispatch="none")
+    pipeline.failed(Task("nightly", "load"), Evidence.returncode(3))
+    clock.step = timedelta(hours=1)
+    second = Pipeline(store, manager=manager, clock=clock)
+    second.flush(10)
+
+    assert 1 == len(good.events)
+    second.close()
+
+
+def test_a_handler_that_raises_ends_no_lane_and_reaches_no_executor(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Logging may fail in every way: the others are heard, and the decision is given."""
+
+    class Broken(logging.Handler):
+        """Raises on every record."""
+
+        def handle(self, record: logging.LogRecord) -> bool:
+            raise ValueError("I/O operation on closed file")
+
+    monkeypatch.setattr(logging.getLogger("failhook"), "handlers", [Broken()])
+    good, bad = Good(), Raising(ValueError("broken"))
+    pipeline = pipeline_on(store, bad, good)
+    decisions = ten_failures(pipeline)
+
+    assert 10 == len(decisions)
+    assert until(lambda: len(good.events) == 10 and len(store.dead_letters()) == 10)
+    pipeline.close()
+
+
+def test_failed_inside_a_hook_does_not_wait_for_itself(store: Store) -> None:
+    """Inline delivery skips the lane that asks."""
+
+    class Chaining:
+        """Reports a failure of its own from within its hook."""
+
+        pipeline: Pipeline
+        heard = 0
+
+        @hookimpl
+        def on_task_failed(self, task: Task) -> None:
+            self.heard += 1
+            if task.name == "load":
+                self.pipeline.failed(Task("nightly", "after"), Evidence.returncode(4))
+
+    plugin = Chaining()
+    manager = Manager()
+    manager.register(plugin)
+    pipeline = Pipeline(store, manager=manager, dispatch="inline", inline_timeout=60.0)
+    plugin.pipeline = pipeline
+    pipeline.failed(Task("nightly", "load"), Evidence.returncode(3))
+    pipeline.flush(10)
+
+    assert 2 == plugin.heard
+    pipeline.close()

@@ -10,10 +10,16 @@ from pathlib import Path
 import pytest
 
 from failhook import host
+from failhook.clock import SystemClock
+from failhook.details import FailureDetails, Kind
 from failhook.errors import StartRefused
 from failhook.evidence import Evidence
+from failhook.gate.overrides import Policies
+from failhook.manager import Manager, Provisions
 from failhook.outbox.port import Store
 from failhook.pipeline import Pipeline
+from failhook.pipeline.configured import StoredState
+from failhook.plugin import PluginState, hookimpl
 from failhook.policy import Policy
 from failhook.stores import open_store
 from failhook.task import Task
@@ -127,12 +133,61 @@ def test_the_same_attempt_is_not_run_twice_at_once(
     assert 2 == pipeline.started(task).attempt
 
 
-def test_starting_twice_in_one_process_is_one_attempt(make: MakePipeline) -> None:
-    """A host that repeats itself changes nothing."""
-    pipeline = make()
+def test_one_process_does_not_run_an_attempt_twice_either(make: MakePipeline) -> None:
+    """Two executors of one process are two supervisors: only one of them gets the attempt."""
+    pipeline = make(Policy(retries=2))
     task = pipeline.started(Task("nightly", "load"))
 
-    assert task == pipeline.started(task)
+    with pytest.raises(StartRefused) as refused:
+        pipeline.started(task)
+    assert "DuplicateExecution" == refused.value.decision.code
+
+
+def test_an_attempt_whose_end_was_never_told_is_charged_and_not_refunded(
+    make: MakePipeline, heard: Recorder
+) -> None:
+    """A host that goes on to the next attempt without a report does not earn a refund by it."""
+    pipeline = make(Policy(retries=1, max_infra_refunds=5))
+    task = pipeline.started(Task("nightly", "load"))
+    second = pipeline.started(task.next_attempt())
+
+    assert 2 == second.attempt
+    (event,) = heard.events
+    assert ("unknown", "StateMismatch") == (
+        event.failure_details.kind,
+        event.failure_details.reason,
+    )
+    assert event.decision is not None
+    assert "user 1/1, infra 0/5, system 0/3" == str(event.decision.after)
+
+
+class Asking:
+    """Uses its own state in the store to classify."""
+
+    def __init__(self, state: PluginState) -> None:
+        self.state = state
+
+    @hookimpl
+    def classify_failure(self) -> FailureDetails:
+        self.state.put("asked", "yes")
+        return FailureDetails(kind=Kind.INFRA, reason=self.state.get("asked") or "no")
+
+
+def test_a_plugin_that_needs_the_store_may_judge_a_lost_attempt(tmp_path: Path) -> None:
+    """It is asked outside the transaction that adopts."""
+    path = tmp_path / "failhook.db"
+    start_and_die(path)
+    store = open_store(path)
+    manager = Manager(lambda _: Provisions({}, StoredState(store, "asking"), SystemClock()))
+    manager.register(Asking, "asking")
+    policies = Policies(Policy(max_infra_refunds=1))
+    with Pipeline(store, manager=manager, policies=policies, dispatch="none") as pipeline:
+        task = pipeline.started(Task("nightly", "load", run_id="r1"))
+        with store.transaction() as ledger:
+            lost = ledger.attempts(task.key)[0]
+
+    assert lost.details is not None
+    assert "yes" == lost.details.reason
 
 
 def test_a_host_that_counts_from_one_again_is_understood(make: MakePipeline) -> None:

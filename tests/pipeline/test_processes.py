@@ -47,6 +47,18 @@ def test_what_is_due_goes_out_before_the_interpreter_ends() -> None:
     assert ("one heard by parent\n", "", 0) == (ended.stdout, ended.stderr, ended.returncode)
 
 
+def test_a_closed_pipeline_keeps_nothing_from_ending() -> None:
+    """After a close nothing is left for the interpreter's end to wait for."""
+    ended = run(
+        "from failhook.outbox.limits import DeliveryLimits\n"
+        "pipeline = Pipeline(manager=manager, delivery=DeliveryLimits(at_exit=600.0))\n"
+        "pipeline.close()",
+        "memory",
+    )
+
+    assert ("", "", 0) == (ended.stdout, ended.stderr, ended.returncode)
+
+
 def test_a_plugin_that_hangs_does_not_keep_the_interpreter_from_ending() -> None:
     """The flush at exit is bounded; the others are heard."""
     ended = run(

@@ -8,7 +8,7 @@ import pytest
 
 from failhook.decision import Action
 from failhook.details import Kind
-from failhook.errors import NothingToResolveError, StartRefused
+from failhook.errors import ConfigError, NothingToResolveError, StartRefused, StoreError
 from failhook.evidence import Evidence
 from failhook.outbox.port import Store
 from failhook.pipeline import Pipeline
@@ -250,3 +250,55 @@ def test_no_secret_of_a_task_reaches_the_ledger(make: MakePipeline, store: Store
 
     assert log_url == opened.log_url
     assert "hunter2" not in repr((before, after))
+
+
+@pytest.mark.parametrize("first", [bug(), Evidence.cancel("ann")])
+def test_nothing_that_is_closed_is_resurrected(make: MakePipeline, first: Evidence) -> None:
+    """A report on a later attempt of a closed task is final too, and no start follows it."""
+    pipeline = make(Policy(max_infra_refunds=3))
+    task = pipeline.started(Task("nightly", "load"))
+    pipeline.failed(task, first)
+    late = pipeline.failed(task.next_attempt(), KILL)
+
+    assert (Action.FAIL, "AlreadyClosed", 0) == (late.action, late.code, late.after.paid)
+    with pytest.raises(StartRefused):
+        pipeline.started(task.at_attempt(3))
+
+
+def test_a_hold_is_not_released_by_a_report(make: MakePipeline) -> None:
+    """Only a person releases it."""
+    pipeline = make(Policy(retries=3))
+    task = pipeline.started(Task("nightly", "pay", idempotent=False))
+    pipeline.failed(task, KILL)
+    pipeline.failed(task.next_attempt(), Evidence.plugin_error("no quota"))
+
+    with pytest.raises(StartRefused):
+        pipeline.started(task.at_attempt(3))
+    assert pipeline.resolve(task, "fail").final
+
+
+def test_what_a_host_passes_by_mistake_is_refused_with_the_remedy(make: MakePipeline) -> None:
+    """The likely slips each name the way to do it."""
+    pipeline = make()
+    task = pipeline.started(Task("nightly", "load"))
+
+    with pytest.raises(ConfigError, match=r"takes Evidence, such as Evidence\.exception"):
+        pipeline.failed(task, ValueError("x"))  # type: ignore[arg-type]  # the slip itself
+    with pytest.raises(ConfigError, match="takes a Task, not str"):
+        pipeline.started("load")  # type: ignore[arg-type]  # the slip itself
+    with pytest.raises(ConfigError, match="takes one of retry, fail, succeeded, not 'bogus'"):
+        pipeline.resolve(task, "bogus")  # type: ignore[arg-type]  # the slip itself
+    with pytest.raises(ConfigError, match=r"open it first: failhook\.stores\.open_store"):
+        Pipeline("x.db")  # type: ignore[arg-type]  # the slip itself
+    with pytest.raises(ConfigError, match="one of thread, inline, none"):
+        Pipeline(dispatch="bogus")  # type: ignore[arg-type]  # the slip itself
+
+
+def test_a_closed_pipeline_says_so_and_closes_once(make: MakePipeline) -> None:
+    """Nothing is counted after the close, and a second close changes nothing."""
+    pipeline = make()
+    task = pipeline.started(Task("nightly", "load"))
+
+    assert pipeline.close() is pipeline.close()
+    with pytest.raises(StoreError, match="the pipeline is closed; nothing was counted"):
+        pipeline.failed(task, KILL)

@@ -12,12 +12,11 @@ from typing import Final
 
 from failhook.capture import capture
 from failhook.clock import Clock
+from failhook.log import logger, say
 from failhook.manager.hooks import EVENTS
 from failhook.manager.limits import Limits
 from failhook.manager.no_answer import NoAnswer, OutOfTime
 from failhook.manager.outcome import error_line
-
-logger: Final = logging.getLogger("failhook")
 
 _MAX_TOLD: Final = 16
 
@@ -100,7 +99,8 @@ class Health:
                 return
             self._probe_at, self._interval = None, self._limits.probe
             self._told.clear()
-        logger.warning(
+        say(
+            logging.WARNING,
             "plugin %r has left quarantine: it works again after %d failures in a row",
             before.plugin,
             before.consecutive_failures,
@@ -152,10 +152,11 @@ class Health:
             return
         plain = issubclass(type(error), NoAnswer)
         traceback = "" if plain else "\n" + self._redact(capture(error).traceback).rstrip()
-        logger.log(level, "plugin %r: %s failed: %s%s", self._now.plugin, hook, line, traceback)
+        say(level, "plugin %r: %s failed: %s%s", self._now.plugin, hook, line, traceback)
 
     def _tell_quarantine(self, hook: str, line: str, failures: int) -> None:
-        logger.warning(
+        say(
+            logging.WARNING,
             "plugin %r is in quarantine: %s failed %d times in a row; %s, the next try is in "
             "%.0f s. Last: %s. To see every failure, set the logger 'failhook' to DEBUG",
             self._now.plugin,

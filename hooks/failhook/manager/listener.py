@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import CoroutineType
-from typing import Any, Final
+from typing import Any
 
 from failhook.clock import Clock
 from failhook.details import FailureDetails
 from failhook.errors import Undelivered
+from failhook.log import say
 from failhook.manager.checks import Implementation
 from failhook.manager.health import Health
 from failhook.manager.hooks import EVENTS
@@ -22,8 +23,6 @@ from failhook.manager.no_answer import OutOfTime, StillRunning
 from failhook.manager.outcome import DELIVERED, Outcome, error_line, failed, undelivered
 from failhook.manager.verdicts import sound_verdict
 from failhook.manager.worker import Worker
-
-logger: Final = logging.getLogger("failhook")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +169,8 @@ class Listener:
             return True
         error = self._answer(future, deadline, self._left(deadline)).error
         if error is not None:
-            logger.warning(
-                "plugin %r: close failed: %s", self.name, error_line(error, self._redact)
-            )
+            line = error_line(error, self._redact)
+            say(logging.WARNING, "plugin %r: close failed: %s", self.name, line)
         return error is None
 
     def stop(self, deadline: float) -> None:

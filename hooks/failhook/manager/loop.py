@@ -7,11 +7,10 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
+from failhook.log import say
 from failhook.manager.no_answer import OutOfTime, StillRunning
-
-logger: Final = logging.getLogger("failhook")
 
 T = TypeVar("T")
 
@@ -107,8 +106,8 @@ def _came_to_an_end(run: Callable[[], None]) -> bool:
     """Run the loop; return whether it ended as it should, not by what a background task raised."""
     try:
         run()
-    except BaseException:
-        logger.exception("a background task of a plugin tried to end its loop")
+    except BaseException as error:  # noqa: BLE001 - a stranger's task may raise anything
+        say(logging.ERROR, "a background task of a plugin tried to end its loop", error=error)
         return False
     return True
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import threading
 from collections.abc import Callable, Iterable
+from logging import ERROR
 
 from failhook.clock import Clock
 from failhook.errors import StoreError
 from failhook.event import FailureEvent
+from failhook.log import say
 from failhook.outbox.lane import Handover, Lane
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Outbox
-
-_log = logging.getLogger("failhook")
 
 
 class Drainer:
@@ -31,6 +30,7 @@ class Drainer:
         limits: how hard to try.
         random: returns a number in 0..1, for the jitter of backoffs.
         buried: told of each dead letter: plugin, event, and why. It must not block.
+        gone: returns whether the process of that owner's name is known to be gone.
         owner: a name for this process's leases that no other process has.
     """
 
@@ -44,6 +44,7 @@ class Drainer:
         limits: DeliveryLimits,
         random: Callable[[], float],
         buried: Callable[[str, FailureEvent, str], None],
+        gone: Callable[[str], bool],
         owner: str,
     ) -> None:
         self._outbox = outbox
@@ -53,12 +54,14 @@ class Drainer:
         self._random = random
         self._attach = attach
         self._buried = buried
+        self._gone = gone
         self._owner = owner
         self._lanes: dict[str, Lane] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._watch: threading.Thread | None = None
         self._pid = os.getpid()
+        self._went_out = False
 
     def wake(self, plugins: Iterable[str]) -> None:
         """Let these plugins' lanes look for rows soon."""
@@ -77,24 +80,28 @@ class Drainer:
     def close(self, timeout: float) -> bool:
         """Flush, end the lanes, give back what they hold; return whether everything went out.
 
+        A second close changes nothing.
+
         Args:
             timeout: seconds. A hung plugin's thread is left behind; it is a daemon.
         """
+        if self._closed.is_set():
+            return self._went_out
         end = self._clock.monotonic() + timeout
-        atexit.unregister(self._at_exit)
         self.flush(timeout)
         self._closed.set()
+        atexit.unregister(self._at_exit)
         lanes = list(self._lanes.values())
         for lane in lanes:
             lane.stop()
         for lane in lanes:
             lane.join(end - self._clock.monotonic())
         try:
-            for lane in lanes:
-                lane.release()
-            return self._outbox.pending(list(self._handover.names())) == 0
-        except StoreError:
-            return False
+            self._outbox.release(self._owner)
+            self._went_out = self._outbox.pending(list(self._handover.names())) == 0
+        except StoreError as error:
+            say(ERROR, "it cannot be told whether every event went out: %s", error)
+        return self._went_out
 
     def _lane(self, plugin: str) -> Lane:
         with self._lock:
@@ -109,6 +116,7 @@ class Drainer:
                     random=self._random,
                     attach=self._attach,
                     buried=self._buried,
+                    gone=self._gone,
                     owner=self._owner,
                 )
             if self._watch is None and not self._closed.is_set():
@@ -126,10 +134,13 @@ class Drainer:
 
     def _watch_lanes(self) -> None:
         while not self._closed.wait(self._limits.watch):
-            for plugin in self._handover.overdue():
-                lane = self._lanes.get(plugin)
-                try:
-                    if lane is not None:
-                        lane.give_up()
-                except StoreError as error:
-                    _log.error("%s: a late event cannot be put back: %s", plugin, error)
+            try:
+                self._give_up()
+            except Exception as error:  # noqa: BLE001 - without its watch, nothing hung is seen
+                say(ERROR, "a late event cannot be put back", error=error)
+
+    def _give_up(self) -> None:
+        for plugin in self._handover.overdue():
+            lane = self._lanes.get(plugin)
+            if lane is not None:
+                lane.give_up()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from logging import ERROR
 from typing import Protocol
 
 from failhook.clock import Clock
 from failhook.errors import StoreError
 from failhook.event import FailureEvent
+from failhook.log import say
 from failhook.outbox.limits import DeliveryLimits
-from failhook.outbox.port import Delivery, Outbox
-
-_log = logging.getLogger("failhook")
+from failhook.outbox.port import AT_ONCE, Delivery, Outbox
 
 
 class Outcome(Protocol):
@@ -75,6 +74,7 @@ class Lane:
         random: Callable[[], float],
         attach: Callable[[FailureEvent, str], FailureEvent],
         buried: Callable[[str, FailureEvent, str], None],
+        gone: Callable[[str], bool],
         owner: str,
     ) -> None:
         self.plugin = plugin
@@ -85,7 +85,8 @@ class Lane:
         self._random = random
         self._attach = attach
         self._buried = buried
-        self._owner = f"{owner}:{plugin}"
+        self._gone = gone
+        self._owner = owner
         self._condition = threading.Condition()
         self._woken = False
         self._closing = False
@@ -103,7 +104,7 @@ class Lane:
 
     def _rouse(self) -> None:
         self._woken = True
-        if self._thread is None and not self._closing:
+        if not self._closing and (self._thread is None or not self._thread.is_alive()):
             self._thread = threading.Thread(
                 target=self._run, name=f"failhook-{self.plugin}", daemon=True
             )
@@ -118,9 +119,15 @@ class Lane:
             return self._asked
 
     def served(self, ticket: int, timeout: float) -> bool:
-        """Wait until all that was due at that ticket has been tried; return whether it has."""
+        """Wait until all that was due at that ticket has been tried; return whether it has.
+
+        A plugin that asks from within its own call is not waited for.
+        """
+        if self._thread is threading.current_thread():
+            return False
         with self._condition:
-            return self._condition.wait_for(lambda: self._served >= ticket, timeout)
+            self._condition.wait_for(lambda: self._served >= ticket or self._closing, timeout)
+            return self._served >= ticket
 
     def give_up(self) -> None:
         """Put the row back whose call is past its limit, whatever becomes of the call."""
@@ -158,9 +165,9 @@ class Lane:
             try:
                 wait = self._work()
             except StoreError as error:
-                _log.error("%s: the outbox cannot be used, trying again: %s", self.plugin, error)
-            except Exception:  # noqa: BLE001 - a lane that ends would silence its plugin
-                _log.exception("%s: delivery goes on after an error of its own", self.plugin)
+                say(ERROR, "%s: the outbox cannot be used, trying again: %s", self.plugin, error)
+            except Exception as error:  # noqa: BLE001 - a lane that ends would silence its plugin
+                say(ERROR, "%s: delivery goes on after this error", self.plugin, error=error)
             self._rest(ticket, wait)
 
     def _rest(self, ticket: int, wait: float) -> None:
@@ -188,6 +195,8 @@ class Lane:
                 owner=self._owner,
             )
             if not rows:
+                if self._inherit():
+                    continue
                 due = self._outbox.next_due([self.plugin], now)
                 if due is None:
                     return self._limits.poll
@@ -195,12 +204,26 @@ class Lane:
             self._hand_over(rows)
         return 0.0
 
+    def _inherit(self) -> bool:
+        """Give back what a process that is gone had claimed; return whether there was anything."""
+        gone = [owner for owner in self._outbox.holders(self.plugin) if self._gone(owner)]
+        for owner in gone:
+            self._outbox.release(owner)
+        return bool(gone)
+
     def _hand_over(self, rows: Sequence[Delivery]) -> None:
+        """Deliver a batch, as far as its lease allows, and give back the rest."""
+        begun = marked = self._clock.monotonic()
         done: list[int] = []
         behind: set[str] = set()
         late: list[int] = []
         for row in rows:
-            if self._closing or row.event.task.key in behind or self._quarantined():
+            now = self._clock.monotonic()
+            if now - marked > self._limits.mark and done:
+                self._outbox.done(done)
+                done, marked = [], now
+            too_late = now - begun > self._limits.lease / 2
+            if too_late or self._closing or row.event.task.key in behind or self._quarantined():
                 late.append(row.id)
             elif self._deliver(row):
                 done.append(row.id)
@@ -209,7 +232,7 @@ class Lane:
         if done:
             self._outbox.done(done)
         if late:
-            self._outbox.park(late, group_key="", not_before=self._clock.now())
+            self._outbox.park(late, group_key="", not_before=AT_ONCE)
 
     def _quarantined(self) -> bool:
         return self._handover.ready(self.plugin, self._clock.now()) is not None
@@ -247,5 +270,5 @@ class Lane:
 
     def _bury(self, row: Delivery, error: str) -> None:
         self._outbox.bury([row.id], error=error, now=self._clock.now())
-        _log.error("%s: event %s is a dead letter: %s", self.plugin, row.event.event_id, error)
+        say(ERROR, "%s: event %s is a dead letter: %s", self.plugin, row.event.event_id, error)
         self._buried(self.plugin, row.event, error)

@@ -15,7 +15,9 @@ class DeliveryLimits:
         max_failures: a plugin that raised this often on one event gets it no more.
         max_refusals: the same for one that says ``Undelivered(retryable=True)``.
         backoff: the wait between two tries.
-        lease: seconds that a claimed row belongs to one drainer.
+        lease: seconds that a claimed row belongs to one drainer; a batch that takes longer than
+            half of it is given back.
+        mark: seconds after which deliveries of a batch under way are marked.
         batch: rows claimed at once.
         gather: seconds that a drainer waits after it was woken, so that a burst is one batch.
         watch: seconds between two looks at calls that may have run past their time limit.
@@ -28,6 +30,7 @@ class DeliveryLimits:
     max_refusals: int = 50
     backoff: Backoff = Backoff(initial=1.0, factor=2.0, maximum=300.0)
     lease: float = 60.0
+    mark: float = 1.0
     batch: int = 100
     gather: float = 0.01
     watch: float = 0.5

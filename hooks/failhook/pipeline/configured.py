@@ -13,13 +13,12 @@ from failhook.clock import Clock, SystemClock
 from failhook.config import Config, load_config
 from failhook.errors import RegistrationError
 from failhook.gate.overrides import Policies
+from failhook.log import say
 from failhook.manager import Limits, Manager, Provisions
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Store
 from failhook.redact import Redactor
 from failhook.stores import open_store
-
-_log = logging.getLogger("failhook")
 
 
 class Parts(TypedDict):
@@ -60,6 +59,7 @@ def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
                 max_failures=config.delivery.max_failures,
                 max_refusals=config.delivery.max_refusals,
                 backoff=config.delivery.backoff,
+                lease=max(60.0, 3 * config.delivery.time_limit),
             ),
             clock=clock,
         )
@@ -80,7 +80,9 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     except RegistrationError as error:
         if not config.plugins.keys() - config.blocked <= set(manager.names()):
             raise
-        _log.error("%s", error)  # merely installed: nobody asked for it, so the others go on
+        say(
+            logging.ERROR, "%s", error
+        )  # merely installed: nobody asked for it, so the others go on
     missing = config.plugins.keys() - config.blocked - set(manager.names())
     if missing:
         manager.load_entry_points(only=sorted(missing))

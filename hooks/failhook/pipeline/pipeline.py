@@ -16,23 +16,24 @@ from failhook.clock import Clock, SystemClock
 from failhook.config import Config
 from failhook.decision import Decision
 from failhook.details import FailureDetails
-from failhook.errors import StartRefused
+from failhook.errors import ConfigError, StartRefused, StoreError
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
 from failhook.gate.ledger import Attempt, AttemptState
 from failhook.gate.overrides import Policies
 from failhook.manager import Manager
 from failhook.outbox.limits import DeliveryLimits
-from failhook.outbox.port import Store, Transaction
+from failhook.outbox.port import AT_ONCE, Store, Transaction
 from failhook.pipeline.adoption import Refusal, lost
 from failhook.pipeline.process import Process, begin
-from failhook.pipeline.records import Failure, Records, Resolution
+from failhook.pipeline.records import RESOLUTIONS, Failure, Records, Resolution
 from failhook.redact import Redactor
 from failhook.stores.memory import MemoryStore
 from failhook.task import Task
 
 Dispatch = Literal["thread", "inline", "none"]
 
+_DISPATCH: Final = ("thread", "inline", "none")
 _SIGKILL: Final = 9
 _MAX_RENUMBERED: Final = 10_000
 
@@ -71,6 +72,21 @@ class Pipeline:
         delivery: DeliveryLimits | None = None,
         executor: str | None = None,
     ) -> None:
+        if dispatch not in _DISPATCH:
+            msg = f"Pipeline(dispatch={dispatch!r}): it is one of {', '.join(_DISPATCH)}"
+            raise ConfigError(msg)
+        for name, given, kind in (
+            ("manager", manager, Manager),
+            ("policies", policies, Policies),
+            ("redactor", redactor, Redactor),
+            ("delivery", delivery, DeliveryLimits),
+        ):
+            if given is not None and not isinstance(given, kind):
+                msg = f"Pipeline({name}=...) takes {kind.__name__}, not {type(given).__name__}"
+                raise ConfigError(msg)
+        if store is not None and not hasattr(store, "transaction"):
+            msg = f"Pipeline(store={store!r}): open it first: failhook.stores.open_store({store!r})"
+            raise ConfigError(msg)
         self.clock: Clock = clock or SystemClock()
         self.store: Store = MemoryStore() if store is None else store
         self.manager: Manager = manager or Manager(clock=self.clock)
@@ -86,6 +102,7 @@ class Pipeline:
         self._dispatch: Dispatch = dispatch
         self._inline_timeout = inline_timeout
         self._renumbered: dict[str, int] = {}
+        self._closed = self._went_out = False
         self._process = self._begin()
 
     @classmethod
@@ -126,8 +143,12 @@ class Pipeline:
                 attempt is running already.
             StoreError: the store cannot be written.
         """
+        _expect("started", task, Task)
+        self._not_closed()
+        adoption = self._here.adoption
+        loss = adoption.loss(self.store, task)
         with self.store.transaction() as transaction:
-            start = self._here.adoption.start(transaction, task, host.oom_kills())
+            start = adoption.start(transaction, task, host.oom_kills(), loss)
             plugins = self._enqueue(transaction, start.event)
         self._deliver(plugins)
         if isinstance(start, Refusal):
@@ -143,6 +164,7 @@ class Pipeline:
         Raises:
             StoreError: the store cannot be written.
         """
+        _expect("attach", task, Task)
         task = self._numbered(task)
         with self.store.transaction() as ledger:
             attempt = ledger.attempt(task.attempt_key)
@@ -159,6 +181,9 @@ class Pipeline:
         Raises:
             StoreError: the store cannot be written; nothing was counted.
         """
+        _expect("failed", task, Task)
+        _expect("failed", evidence, Evidence)
+        self._not_closed()
         task = self._numbered(task)
         failure = self._judge(task, self._with_oom(task, evidence))
         with self.store.transaction() as transaction:
@@ -180,13 +205,17 @@ class Pipeline:
         Raises:
             StoreError: the store cannot be written.
         """
-        task = self._numbered(task)
+        _expect("succeeded", task, Task)
+        if evidence is not None:
+            _expect("succeeded", evidence, Evidence)
+        self._not_closed()
+        given, task = task, self._numbered(task)
         suspect = None if evidence is None else self._judge(task, evidence)
         plugins: set[str] = set()
         with self.store.transaction() as transaction:
             for event in self._here.records.succeeded(transaction, task, suspect):
                 plugins.update(self._enqueue(transaction, event))
-        self._renumbered.pop(task.attempt_key, None)
+        self._renumbered.pop(given.attempt_key, None)
         self._deliver(plugins)
 
     def resolve(self, task: Task | str, resolution: Resolution, *, actor: str = "") -> Decision:
@@ -202,6 +231,11 @@ class Pipeline:
             NothingToResolveError: nothing of this task is on hold.
             StoreError: the store cannot be written.
         """
+        _expect("resolve", task, (Task, str))
+        if resolution not in RESOLUTIONS:
+            msg = f"resolve() takes one of {', '.join(RESOLUTIONS)}, not {resolution!r}"
+            raise ConfigError(msg)
+        self._not_closed()
         key = task if isinstance(task, str) else task.key
         plugins: set[str] = set()
         with self.store.transaction() as transaction:
@@ -268,8 +302,11 @@ class Pipeline:
             Whether every event went out. What did not stays in a durable store for the next
             process or a sidecar.
         """
+        if self._closed:
+            return self._went_out
         end = self.clock.monotonic() + timeout
         went_out = self._dispatch == "none" or self._here.drainer.close(timeout)
+        self._closed, self._went_out = True, went_out
         self.manager.close(max(0.0, end - self.clock.monotonic()))
         self.store.close()
         return went_out
@@ -284,6 +321,11 @@ class Pipeline:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _not_closed(self) -> None:
+        if self._closed:
+            msg = "the pipeline is closed; nothing was counted"
+            raise StoreError(msg)
 
     @property
     def _here(self) -> Process:
@@ -338,8 +380,9 @@ class Pipeline:
             return ()
         plugins = self.manager.listeners(event.type)
         if plugins:
-            self._here.live.keep(event, plugins)
-            transaction.enqueue(event, plugins, event.observed_at)
+            if self._dispatch != "none":
+                self._here.live.keep(event, plugins)
+            transaction.enqueue(event, plugins, AT_ONCE)
         return plugins
 
     def _deliver(self, plugins: Sequence[str] | set[str]) -> None:
@@ -359,3 +402,21 @@ class Pipeline:
         while len(self._renumbered) >= _MAX_RENUMBERED:
             self._renumbered.pop(next(iter(self._renumbered)))
         self._renumbered[given.attempt_key] = opened.attempt
+
+
+_REMEDIES: Final = {
+    Task: "a Task",
+    Evidence: "Evidence, such as Evidence.exception(error) or Evidence.returncode(code)",
+    (Task, str): "a Task or its key",
+}
+
+
+def _expect(call: str, given: object, kind: type | tuple[type, ...]) -> None:
+    """Refuse what a host passes by mistake, with the way to pass it.
+
+    Raises:
+        ConfigError: it is something else.
+    """
+    if not isinstance(given, kind):
+        msg = f"{call}() takes {_REMEDIES[kind]}, not {type(given).__name__}"
+        raise ConfigError(msg)

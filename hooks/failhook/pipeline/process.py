@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from uuid import uuid4
 
 from failhook import host
 from failhook.clock import Clock
@@ -60,6 +62,18 @@ def begin(
         limits=limits,
         random=records.random,
         buried=Notices(manager),
-        owner=f"{me.host}:{me.pid}:{me.started}",
+        gone=_is_gone,
+        owner=f"{json.dumps(me.to_dict())}#{uuid4().hex}",
     )
     return Process(me, records, Adoption(records, me, host.owner_fate, judge), live, drainer)
+
+
+def _is_gone(owner: str) -> bool:
+    """Return whether the process that took a lease under this name is known to be gone."""
+    try:
+        return host.owner_fate(Owner.from_dict(json.loads(owner.partition("#")[0]))) in (
+            "process_gone",
+            "rebooted",
+        )
+    except (TypeError, ValueError):  # not a name of this version's; its lease will expire
+        return False

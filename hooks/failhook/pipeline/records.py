@@ -22,6 +22,7 @@ from failhook.redact import Redactor
 from failhook.task import Task
 
 Resolution = Literal["retry", "fail", "succeeded"]
+RESOLUTIONS: Final = ("retry", "fail", "succeeded")
 
 SUCCEEDED: Final = "succeeded"
 FAILED: Final = "failed"
@@ -93,15 +94,19 @@ class Records:
                 return self._again(ledger, attempt, account, failure)
         now = self.clock.now()
         first_started_at = account.first_started_at or now
-        decision = decide(
-            failure.details,
-            self.policies.of(task),
-            Counters(account.user, account.infra, account.system),
-            attempt=task.attempt,
-            idempotent=task.idempotent,
-            elapsed=(now - first_started_at).total_seconds(),
-            random=self.random(),
-        )
+        spent = Counters(account.user, account.infra, account.system)
+        if account.closed and attempt is None:
+            decision = _closed_before(task, account.closed, spent)
+        else:
+            decision = decide(
+                failure.details,
+                self.policies.of(task),
+                spent,
+                attempt=task.attempt,
+                idempotent=task.idempotent,
+                elapsed=(now - first_started_at).total_seconds(),
+                random=self.random(),
+            )
         phase = Phase.RETRYABLE_FAILURE if decision.retry else Phase.PERMANENT_FAILURE
         phases = account.phases.then(phase, now, failure.details.reason)
         event = build_event(
@@ -148,7 +153,7 @@ class Records:
                 first_failure=event.failure_details if first else account.first_failure,
                 first_error=line if first else account.first_error,
                 phases=event.phases,
-                closed=_closed_by(decision),
+                closed=account.closed or _closed_by(decision),
             )
         )
         return decision, event
@@ -328,6 +333,22 @@ def _closed_by(decision: Decision) -> str:
     if decision.action is Action.RETRY:
         return ""
     return HELD if decision.action is Action.HOLD else FAILED
+
+
+def _closed_before(task: Task, closed: str, spent: Counters) -> Decision:
+    """Answer a report on an attempt that should not have run: nothing is resurrected."""
+    why = f"the task was closed before as {closed}, so attempt {task.attempt} is not followed up"
+    return Decision(
+        action=Action.FAIL,
+        message=f"fail: {why}",
+        charge=Charge.NONE,
+        because=Because("gate.closed", why),
+        before=spent,
+        after=spent,
+        attempt=task.attempt,
+        max_tries=spent.paid,
+        code="AlreadyClosed",
+    )
 
 
 def _already_succeeded(attempt: Attempt, account: Account) -> Decision:

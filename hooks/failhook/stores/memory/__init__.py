@@ -119,5 +119,5 @@ class MemoryTransaction:
     def save_attempt(self, attempt: Attempt) -> None:
         self._attempts[attempt.task.attempt_key] = attempt
 
-    def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
-        self._events.append((event, plugins, now))
+    def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
+        self._events.append((event, plugins, due))

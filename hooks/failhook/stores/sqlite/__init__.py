@@ -130,7 +130,7 @@ class SqliteTransaction:
             return ()
         return self._cursor.execute(self._sql["line"], (task_key,)).fetchall()
 
-    def enqueue(self, event: FailureEvent, plugins: Sequence[str], now: datetime) -> None:
+    def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         task_key = event.task.key
         behind: set[str] = set()
         present: set[str] = set()
@@ -149,7 +149,7 @@ class SqliteTransaction:
             row = self._cursor.execute(
                 self._sql["add_event"], (event.event_id, task_key, body)
             ).lastrowid
-        due_at = to_micros(now)
+        due_at = to_micros(due)
         self._cursor.executemany(
             self._sql["add_row"],
             [(row, task_key, plugin, plugin not in behind, due_at) for plugin in absent],

@@ -85,6 +85,10 @@ class SqliteOutbox:
         tasks = {task_key for task_key, _ in touched}
         cursor.execute(self._sql["advance"], (to_json(list(tasks)),))
 
+    def holders(self, plugin: str) -> Sequence[str]:
+        with self._database as cursor:
+            return [row[0] for row in cursor.execute(self._sql["holders"], (plugin,))]
+
     def release(self, owner: str) -> None:
         with self._database as cursor:
             cursor.execute(self._sql["release"], (owner,))
