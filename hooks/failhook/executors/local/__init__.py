@@ -10,7 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from failhook.executors.local.errors import ExecutorClosed, TaskFailed, TaskHeld
+    from failhook.executors.local.errors import (
+        ExecutorClosed,
+        TaskFailed,
+        TaskHeld,
+        UnguardedMainError,
+    )
     from failhook.executors.local.executor import LocalExecutor
     from failhook.executors.local.future import TaskFuture
     from failhook.executors.local.outcome import Outcome, State
@@ -33,6 +38,7 @@ __all__ = [
     "TaskFuture",
     "TaskHeld",
     "TaskStopped",
+    "UnguardedMainError",
 ]
 
 _MODULES: Final = {
@@ -47,6 +53,7 @@ _MODULES: Final = {
     "TaskFuture": "future",
     "TaskHeld": "errors",
     "TaskStopped": "stops",
+    "UnguardedMainError": "errors",
 }
 
 

@@ -112,6 +112,22 @@ def load_main(main: dict[str, str] | None) -> None:
     sys.modules["__main__"] = sys.modules[launch.CHILD_MAIN] = module
 
 
+def load(main: dict[str, str] | None, work: bytes) -> tuple[Any, Any, Any]:
+    """Return the function and its arguments, with all the code that they need.
+
+    Raises:
+        ImportError: the code ends the process instead of being loaded: nothing has run yet, so
+            not even exit status 0 is a success.
+    """
+    try:
+        load_main(main)
+        function, args, kwargs = pickle.loads(work)  # noqa: S301 - it comes from the executor itself
+    except SystemExit as error:
+        msg = f"the task's code calls sys.exit({error.code!r}) while it is loaded"
+        raise ImportError(msg) from error
+    return function, args, kwargs
+
+
 def describe(error: BaseException) -> bytes:
     """Return what was raised as JSON, whatever it does when it is looked at."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -141,8 +157,7 @@ def run(channel: Channel, orders: dict[str, Any], work: bytes) -> int:
             watch(channel, orders["beat"])
         channel.send(launch.LOADING)
         terminations.running = True
-        load_main(orders["main"])
-        function, args, kwargs = pickle.loads(work)  # noqa: S301 - it comes from the executor itself
+        function, args, kwargs = load(orders["main"], work)
         channel.send(launch.STARTED)
         value: object = function(*args, **kwargs)
         if isinstance(value, CoroutineType):

@@ -46,3 +46,7 @@ class TaskHeld(TaskFailed):
 
 class ExecutorClosed(FailhookError, RuntimeError):  # noqa: N818 - as TaskFailed
     """The executor was closed before the task's outcome; the same key may be submitted again."""
+
+
+class UnguardedMainError(FailhookError, ImportError):
+    """A program submits tasks while a task's process loads it, so each would start the next."""

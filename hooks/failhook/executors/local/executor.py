@@ -26,6 +26,7 @@ from failhook.executors.local.work import (
     UnsendableError,
     call,
     command,
+    refuse_while_main_is_loaded,
 )
 from failhook.pipeline import Pipeline
 from failhook.task import Task
@@ -128,7 +129,10 @@ class LocalExecutor:
         Raises:
             ConfigError: an argument is not allowed, or the same task is here already.
             ExecutorClosed: the executor is closed.
+            UnguardedMainError: this process is a task's own and still loads the program's main
+                module, which submits tasks without ``if __name__ == "__main__":``.
         """
+        refuse_while_main_is_loaded()
         terms = Terms(
             timeout=timeout,
             grace=grace,

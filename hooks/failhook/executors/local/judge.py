@@ -63,7 +63,9 @@ def judge(end: End, work: Command | Call, terms: Terms) -> Success | Evidence:
             report.unsendable.get("error"),
         )
     if end.code == 0:
-        return Success(None, _unreported("success"))
+        seen = _unreported("success")
+        begun = report.started is Started.YES
+        return Success(None, seen) if begun else seen.at(started=report.started)
     return _death(end)
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from failhook.errors import ConfigError
+from failhook.executors.local import launch
+from failhook.executors.local.errors import UnguardedMainError
 
 MIN_MEMORY: Final = 16 << 20
 """Bytes; with less, the dynamic linker cannot even load a program."""
@@ -140,13 +142,29 @@ def call(function: Callable[..., object], args: tuple[Any, ...], kwargs: Mapping
         raise UnsendableError(msg) from None
 
 
+def refuse_while_main_is_loaded() -> None:
+    """Refuse to submit tasks from a main module that a task's process is only just loading.
+
+    Raises:
+        UnguardedMainError: it is so, here or in a process of multiprocessing.
+    """
+    loaded = sys.modules.get(launch.CHILD_MAIN)
+    if loaded is not None and loaded is not sys.modules["__main__"]:
+        msg = (
+            "a task's process loads the program's main module to find the task's function there, "
+            "and that module submits tasks itself; "
+            "protect what the program does with: if __name__ == '__main__':"
+        )
+        raise UnguardedMainError(msg)
+
+
 def _main_of(pickled: bytes) -> Mapping[str, str] | None:
     """Say how a child finds the main module, if what was pickled names it.
 
     Raises:
         LookupError: it has no file: an interactive session, or ``python -c``.
     """
-    if b"__main__" not in pickled:
+    if b"__main__" not in pickled and launch.CHILD_MAIN.encode() not in pickled:
         return None
     main = sys.modules["__main__"]
     spec = getattr(main, "__spec__", None)
