@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt, AttemptState
 from failhook.stores.memory.outbox import LONG_AGO, MemoryOutbox
+
+_ENDED: Final = ("succeeded", "failed")
 
 
 class MemoryStore(MemoryOutbox):
@@ -17,14 +19,34 @@ class MemoryStore(MemoryOutbox):
 
     Any thread may use it. A process that forks leaves its child the ledger but no rows to deliver:
     those stay the parent's.
+
+    Args:
+        keep: tasks that ended, well or for good, which are remembered; the oldest are forgotten
+            first. What is open, waits for a retry or is on hold is never forgotten.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: int = 10_000) -> None:
         super().__init__()
+        self._keep = keep
+        self._ended: dict[str, None] = {}
         self.accounts: dict[str, Account] = {}
         self.attempts: dict[str, dict[str, Attempt]] = {}
         self.open: dict[str, Attempt] = {}
         self._state: dict[tuple[str, str], str] = {}
+
+    def keep_account(self, account: Account) -> None:
+        """Write an account, and forget the task that ended longest ago; the caller has the lock."""
+        key, ended = account.key, self._ended
+        self.accounts[key] = account
+        ended.pop(key, None)
+        if account.closed not in _ENDED:
+            return
+        ended[key] = None
+        if len(ended) > self._keep:
+            oldest = next(iter(ended))
+            del ended[oldest], self.accounts[oldest]
+            for attempt_key in self.attempts.pop(oldest, {}):
+                self.open.pop(attempt_key, None)
 
     def transaction(self) -> MemoryTransaction:
         return MemoryTransaction(self)
@@ -74,13 +96,14 @@ class MemoryTransaction:
 
     def _commit(self) -> None:
         store = self._store
-        store.accounts.update(self._accounts)
         for attempt_key, attempt in self._attempts.items():
             store.attempts.setdefault(attempt.task.key, {})[attempt_key] = attempt
             if attempt.state is AttemptState.OPEN:
                 store.open[attempt_key] = attempt
             else:
                 store.open.pop(attempt_key, None)
+        for account in self._accounts.values():
+            store.keep_account(account)
         for event, plugins, now in self._events:
             store.add(event, plugins, now)
 
