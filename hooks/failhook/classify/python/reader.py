@@ -170,11 +170,12 @@ def _read_error(error: ErrorInfo, facts: Facts) -> None:
     if speaks_of_accelerators(message) and raised_by_accelerators(names):
         log = facts.get("log")
         facts["text.gpu"] = f"{message}\n{log}" if isinstance(log, str) else message
-        sure = names[0] != "str" and "from_log" not in facts.sources
+        sure = names[0] not in _QUOTES_TRACES and "from_log" not in facts.sources
         facts["gpu.sure"] = "confirmed" if sure else "likely"
         facts.quoted -= _OF_ACCELERATORS
 
 
+_QUOTES_TRACES: Final = ("str", "torch.ChildFailedError", "ray.RayTaskError")
 _OF_ACCELERATORS: Final = frozenset({"text.gpu", "gpu.xid"})
 _OF_THE_ERROR: Final = frozenset({"exception.status", "exception.text"})
 
