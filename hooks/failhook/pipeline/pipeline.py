@@ -181,15 +181,19 @@ class Pipeline:
         Raises:
             StoreError: the store cannot be written; nothing was counted.
         """
-        _expect("failed", task, Task)
-        _expect("failed", evidence, Evidence)
-        self._not_closed()
-        task = self._numbered(task)
-        failure = self._judge(task, self._with_oom(task, evidence))
+        if type(task) is not Task or type(evidence) is not Evidence:
+            _expect("failed", task, Task)
+            _expect("failed", evidence, Evidence)
+        if self._closed:
+            self._not_closed()
+        if self._renumbered:
+            task = self._numbered(task)
+        if evidence.facts.get("signal") == _SIGKILL:
+            evidence = self._with_oom(task, evidence)
+        failure = self._judge(task, evidence)
+        records = self._here.records
         with self.store.transaction() as transaction:
-            decision, event = self._here.records.failed(
-                transaction, task, failure, simulated=simulated
-            )
+            decision, event = records.failed(transaction, task, failure, simulated=simulated)
             plugins = self._enqueue(transaction, event)
         self._deliver(plugins)
         return decision
@@ -358,7 +362,7 @@ class Pipeline:
     def _with_oom(self, task: Task, evidence: Evidence) -> Evidence:
         """Add how far the host's OOM counter moved since the start, to judge a SIGKILL by."""
         facts = evidence.facts
-        if facts.get("signal") != _SIGKILL or "oom_host" in facts or "oom_own" in facts:
+        if "oom_host" in facts or "oom_own" in facts:
             return evidence
         now = host.oom_kills()
         if now is None:
@@ -380,7 +384,7 @@ class Pipeline:
             return ()
         plugins = self.manager.listeners(event.type)
         if plugins:
-            if self._dispatch != "none":
+            if event.error is not None and self._dispatch != "none":
                 self._here.live.keep(event, plugins)
             transaction.enqueue(event, plugins, AT_ONCE)
         return plugins
@@ -394,7 +398,7 @@ class Pipeline:
             self._here.drainer.wake(plugins)
 
     def _numbered(self, task: Task) -> Task:
-        number = self._renumbered.get(task.attempt_key) if self._renumbered else None
+        number = self._renumbered.get(task.attempt_key)
         return task if number is None else task.at_attempt(number)
 
     def _renumber(self, given: Task, opened: Task) -> None:

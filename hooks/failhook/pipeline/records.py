@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from failhook.clock import Clock
 from failhook.decision import Action, Because, Charge, Counters, Decision
@@ -30,8 +30,7 @@ HELD: Final = "held"
 ALREADY_SUCCEEDED: Final = "AlreadySucceeded"
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """What is known of a failed attempt when it is reported."""
 
     details: FailureDetails
