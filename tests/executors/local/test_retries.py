@@ -7,6 +7,7 @@ import logging
 import os
 import selectors
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from failhook.errors import ConfigError, StoreError
 from failhook.executors.local import ExecutorClosed, LocalExecutor, State, TaskFailed, TaskHeld
 from failhook.executors.local.attempt import run_attempt
 from failhook.executors.local.stop import Stop, StopRequest
-from failhook.executors.local.work import Command, Terms
+from failhook.executors.local.work import Call, Command, Terms, call
 from failhook.outbox.port import Store
 from failhook.pipeline import Pipeline
 from tests.executors.local import tasks
@@ -320,8 +321,10 @@ def test_a_command_runs_with_signals_as_a_shell_would_set_them(executor: LocalEx
 WRONG = [
     ("echo hello", {}, "must be a list of words"),
     ([], {}, "the command is empty"),
-    (["a\0b"], {}, "arguments are strings without NUL"),
-    ([1], {}, "arguments are strings without NUL"),
+    (None, {}, "the work is None; it must be a callable, or a command"),
+    (["a\0b"], {}, "an argument of the command is .*; it must be a string without NUL"),
+    ([1], {}, "an argument of the command is 1; it must be a string"),
+    (["\ud800"], {}, r"'\\ud800', which cannot be written in utf-8"),
     (["true"], {"timeout": 0}, "timeout is 0; it must be a number, 0.001 or more"),
     (["true"], {"timeout": "5"}, "timeout is '5'"),
     (["true"], {"grace": -1}, "grace is -1"),
@@ -330,7 +333,14 @@ WRONG = [
     (["true"], {"heartbeat_timeout": float("nan")}, "heartbeat_timeout is nan"),
     (["true"], {"capture_tail": -1}, "capture_tail is -1"),
     (["true"], {"env": {"A=B": ""}}, "environment variable 'A=B'"),
-    (["true"], {"cwd": "a\0b"}, "a path holds no NUL"),
+    (["true"], {"env": {"A": 1}}, "the environment variable 'A' is 1; it must be a string"),
+    (["true"], {"env": {1: "a"}}, "the name of an environment variable is 1"),
+    (["true"], {"env": "A=B"}, "env is 'A=B'; it must map names to strings"),
+    (["true"], {"cwd": "a\0b"}, "cwd is .*; it must be a string without NUL"),
+    (["true"], {"cwd": 5}, "cwd is 5; it must be a path"),
+    (["true"], {"stdin": "x"}, "stdin is 'x'; it must be None, subprocess.DEVNULL, or"),
+    (["true"], {"stdin": subprocess.PIPE}, "stdin is -1; it must be"),
+    (["true"], {"stdin": 1 << 30}, "no such descriptor is open"),
     (["true"], {"more": 1}, "a command takes no further arguments"),
 ]
 
@@ -410,6 +420,33 @@ def test_a_supervision_that_fails_ends_the_child_and_is_told(
     assert {("SubmitFailure", "maybe")} == {
         (each.failure_details.reason, each.failure_details.started) for each in heard.events
     }
+
+
+@pytest.mark.parametrize(
+    ("work", "env", "told"),
+    [
+        (call(tasks.double, (1,), {}), {"A": 1}, ("maybe", "supervision failed: TypeError")),
+        (Command(("true",)), {"A": object()}, ("maybe", "supervision failed: TypeError")),
+        (Command(("true",)), {"A": "\ud800"}, ("no", "exit status 1 before it could begin")),
+        (Command(("true", "\ud800")), {}, ("no", "exit status 1 before it could begin")),
+        (call(tasks.double, (1,), {}), {"PYTHONHOME": "/no"}, ("no", "before it could begin")),
+    ],
+)
+def test_no_error_on_the_way_leaves_an_attempt_open_or_blames_the_task(
+    work: Command | Call,
+    env: dict[str, str],
+    told: tuple[str, str],
+    pipeline: Pipeline,
+    heard: Recorder,
+) -> None:
+    """Whatever goes wrong around the task is the executor's failure, reported once."""
+    run_attempt(pipeline, TASK, work, Terms(env=env), StopRequest())
+    (event,) = heard.events
+    details = event.failure_details
+    assert ("infra", "SubmitFailure", told[0]) == (details.kind, details.reason, details.started)
+    assert told[1] in details.message
+    with pipeline.store.transaction() as ledger:
+        assert [] == list(ledger.open_attempts())
 
 
 @SQLITE

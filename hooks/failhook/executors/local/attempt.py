@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -10,8 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from failhook.capture import headline
 from failhook.decision import Decision
 from failhook.details import Started
+from failhook.errors import StoreError
 from failhook.evidence import Evidence
 from failhook.executors.local.cgroup import MemoryCgroup
 from failhook.executors.local.errors import ExecutorClosed
@@ -74,12 +77,14 @@ def run_attempt(
         return _failed(pipeline, task, unsendable(work))
     try:
         end = _run(pipeline, task, work, terms, request)
+        found = judge(end, work, terms)
     except SpawnError as error:
         return _failed(pipeline, task, Evidence.plugin_error(str(error)))
-    except OSError as error:  # the child has been ended, but may have run
-        evidence = Evidence.plugin_error(f"supervision failed: {error}", started=Started.MAYBE)
-        return _failed(pipeline, task, evidence)
-    found = judge(end, work, terms)
+    except StoreError:
+        raise
+    except Exception as error:  # noqa: BLE001 - no attempt stays open; its child has been ended
+        what = f"supervision failed: {headline(error)}"
+        return _failed(pipeline, task, Evidence.plugin_error(what, started=Started.MAYBE))
     if isinstance(found, Evidence):
         return _failed(pipeline, task, found, end)
     pipeline.succeeded(task, None if found.suspect is None else found.suspect.at(node=_node()))
@@ -137,7 +142,8 @@ def _not_begun(stop: Stop) -> Evidence:
 
 def attempt_variable(task: Task) -> str:
     """Return an attempt's key as an environment variable can hold it."""
-    return task.attempt_key.replace("\0", "")
+    key = task.attempt_key.replace("\0", "")
+    return os.fsdecode(key.encode(sys.getfilesystemencoding(), "backslashreplace"))
 
 
 @contextmanager

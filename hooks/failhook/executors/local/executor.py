@@ -26,7 +26,9 @@ from failhook.executors.local.work import (
     UnsendableError,
     call,
     command,
+    folder,
     refuse_while_main_is_loaded,
+    variables,
 )
 from failhook.pipeline import Pipeline
 from failhook.task import Task
@@ -138,8 +140,8 @@ class LocalExecutor:
             grace=grace,
             memory=memory_limit,
             heartbeat=heartbeat_timeout,
-            cwd=None if cwd is None else os.fsdecode(cwd),
-            env=dict(env or {}),
+            cwd=folder(cwd),
+            env=variables(env),
             tail=capture_tail,
             stdin=stdin,
         )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Literal, TypeVar
+from typing import TypeVar
 
+from failhook.evidence import CancelAction
 from failhook.executors.local.outcome import Outcome
 from failhook.executors.local.stop import Stop, StopRequest
 
 T = TypeVar("T")
-CancelAction = Literal["cancel", "mark_failed", "interrupt"]
 
 
 class TaskFuture(Future[T]):

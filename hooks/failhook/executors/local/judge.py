@@ -62,6 +62,10 @@ def judge(end: End, work: Command | Call, terms: Terms) -> Success | Evidence:
             f"the return value is of type {kind}, which cannot be pickled",
             report.unsendable.get("error"),
         )
+    if report.started is Started.NO and end.code is not None and end.code > 0:
+        return Evidence.plugin_error(
+            f"the new process ended with exit status {end.code} before it could begin the task"
+        )
     if end.code == 0:
         seen = _unreported("success")
         begun = report.started is Started.YES

@@ -8,6 +8,7 @@ length, and the bytes.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -110,11 +111,16 @@ def main() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         what = argv[0]
+        words = [os.fsencode(word) for word in argv]
+        given = {os.fsencode(name): os.fsencode(text) for name, text in orders["env"].items()}
+        environment = {**os.environb, **given}
         send(fd, STARTED)
-        os.execvpe(argv[0], argv, {**os.environ, **orders["env"]})  # noqa: S606 - no shell is wanted
+        os.execvpe(words[0], words, environment)  # noqa: S606 - no shell is wanted
     except OSError as error:
         refuse(fd, error, what)
-        os._exit(127)
+    except MemoryError:
+        refuse(fd, OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), what)
+    os._exit(127)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,7 @@ def orders(work: Command | Call, terms: Terms, *, beat: float | None) -> dict[st
         "beat": beat,
         "main": main,
         "path": [*map(str, sys.path)],
-        "argv": [*sys.argv],
+        "argv": [*map(str, sys.argv)],
     }
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+from failhook.evidence import CancelAction
+
 Why = Literal["deadline", "cancel", "shutdown", "heartbeat"]
 
 
@@ -19,12 +21,12 @@ class Stop:
     Attributes:
         why: what moved the executor.
         actor: who asked for it.
-        action: how a cancel is reported: ``cancel``, ``mark_failed`` or ``interrupt``.
+        action: how a cancel is reported.
     """
 
     why: Why
     actor: str | None = None
-    action: str = "cancel"
+    action: CancelAction = "cancel"
 
 
 class StopRequest:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from failhook.errors import ConfigError
 from failhook.executors.local import launch
@@ -78,11 +78,35 @@ class Terms:
         _number("heartbeat_timeout", self.heartbeat, 0.05)
         _number("memory_limit", self.memory, MIN_MEMORY, whole=True)
         _number("capture_tail", self.tail, 0, whole=True)
-        if self.cwd is not None and "\0" in self.cwd:
-            raise ConfigError(f"cwd is {self.cwd!r}; a path holds no NUL")
-        for name, text in self.env.items():
-            if not name or "=" in name or "\0" in f"{name}{text}":
-                raise ConfigError(f"the environment variable {name!r} cannot be set to {text!r}")
+        if self.cwd is not None:
+            _crosses("cwd", self.cwd)
+        _readable(self.stdin)
+
+
+def _crosses(what: str, text: object) -> None:
+    """Check that the operating system takes a text as an argument, a variable or a path."""
+    if not isinstance(text, str):
+        raise ConfigError(f"{what} is {text!r}; it must be a string")
+    if "\0" in text:
+        raise ConfigError(f"{what} is {text!r}; it must be a string without NUL")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        coding = sys.getfilesystemencoding()
+        raise ConfigError(f"{what} is {text!r}, which cannot be written in {coding}") from None
+
+
+def _readable(stdin: object) -> None:
+    if stdin is None or (type(stdin) is int and stdin == subprocess.DEVNULL):
+        return
+    if type(stdin) is int and stdin >= 0:
+        try:
+            os.fstat(stdin)
+        except OSError:
+            raise ConfigError(f"stdin is {stdin}, and no such descriptor is open") from None
+        return
+    allowed = "None, subprocess.DEVNULL, or the number of an open descriptor"
+    raise ConfigError(f"stdin is {stdin!r}; it must be {allowed}")
 
 
 def _number(name: str, value: float | None, least: float, *, whole: bool = False) -> None:
@@ -101,19 +125,54 @@ def command(argv: Argv) -> Command:
     if isinstance(argv, str | bytes):
         msg = f"the command {argv!r} must be a list of words; for a shell: ['sh', '-c', {argv!r}]"
         raise ConfigError(msg)
-    words = tuple(map(_word, argv))
+    try:
+        words = tuple(map(_word, argv))
+    except TypeError:
+        msg = f"the work is {argv!r}; it must be a callable, or a command as a list of words"
+        raise ConfigError(msg) from None
     if not words or not words[0]:
         raise ConfigError("the command is empty; it must begin with a program")
     return Command(words)
 
 
+def folder(path: object) -> str | None:
+    """Check a working directory.
+
+    Raises:
+        ConfigError: it is no path.
+    """
+    if path is None:
+        return None
+    try:
+        return os.fsdecode(path)  # type: ignore[arg-type] # a caller without types may give anything
+    except TypeError:
+        raise ConfigError(f"cwd is {path!r}; it must be a path") from None
+
+
+def variables(env: object) -> dict[str, str]:
+    """Check environment variables, and return them as they are now.
+
+    Raises:
+        ConfigError: they are no mapping of names to strings that can be set.
+    """
+    if env is None:
+        return {}
+    if not isinstance(env, Mapping):
+        raise ConfigError(f"env is {env!r}; it must map names to strings")
+    given: dict[str, str] = dict(cast("Mapping[str, str]", env))
+    for name, text in given.items():
+        _crosses("the name of an environment variable", name)
+        if not name or "=" in name:
+            raise ConfigError(f"the environment variable {name!r} cannot be set to {text!r}")
+        _crosses(f"the environment variable {name!r}", text)
+    return given
+
+
 def _word(argument: object) -> str:
-    if isinstance(argument, str | os.PathLike):
-        word: object = os.fspath(argument)  # pyright: ignore[reportUnknownVariableType] - a caller without types may give any path
-        if isinstance(word, str) and "\0" not in word:
-            return word
-    msg = f"{argument!r} cannot be an argument of a command; arguments are strings without NUL"
-    raise ConfigError(msg)
+    if isinstance(argument, os.PathLike):
+        argument = cast("os.PathLike[str]", argument).__fspath__()
+    _crosses("an argument of the command", argument)
+    return str(argument)
 
 
 def call(function: Callable[..., object], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
