@@ -6,9 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from failhook.evidence import CancelAction
 from failhook.executors.local.outcome import Outcome
-from failhook.executors.local.stop import Stop, StopRequest
+from failhook.executors.local.stop import CancelAction, Stop, StopRequest
 
 T = TypeVar("T")
 

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from failhook.evidence import CancelAction
-
+CancelAction = Literal["cancel", "mark_failed", "interrupt"]
 Why = Literal["deadline", "cancel", "shutdown", "heartbeat"]
 
 
