@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sys
 import time
@@ -161,14 +162,18 @@ def test_a_hold_is_released_by_resolve(call):
     assert f"on hold, since it may have done its work: failhook resolve {key} " in held.err
     again = call(*options, "true")
     assert again.code == 75
-    assert again.err.startswith("failhook run: not started: hold: ")
+    refused, _ = lines(again)
+    assert (
+        "not started: on hold: it is not idempotent and may have done its work; "
+        f"say what to do with: failhook resolve {key} retry|fail|succeeded"
+    ) == refused
     refusal = json.loads(call("run", "--json", *options[1:], "true").err)
     assert refusal["refused"]["action"] == "hold"
     assert len(refusal["story"]) == 1
 
     resolved = call("resolve", key, "retry", "--actor", "ops")
     assert (0, "") == (resolved.code, resolved.err)
-    assert resolved.out.startswith("retry: ops had it retried")
+    assert resolved.out.startswith("retry: attempt 2 may start, as ops says (user 0/0, ")
 
     ran = call(*options, "true")
     assert ran.code == 0
@@ -177,15 +182,57 @@ def test_a_hold_is_released_by_resolve(call):
 
 
 def test_what_somebody_says_of_a_held_task_holds(call):
-    """A success is told to listeners, and a failure is not started again."""
-    for resolution, told in (("succeeded", 1), ("fail", 0)):
+    """A success is told to listeners, and a failure is not started again; words say which."""
+    for resolution, told, words in (
+        ("succeeded", 1, "succeeded: ops says that its work was done\n"),
+        ("fail", 0, "failed: closed by ops\n"),
+    ):
         options = ["run", "--no-idempotent", "--name", "charge", "--run-id", resolution, "--"]
         call(*options, *KILLS_ITSELF)
 
-        answer = call("resolve", "--json", f"default/run/charge/{resolution}/1", resolution)
-        assert "fail" == json.loads(answer.out)["action"]
-        assert told == len(answer.err.splitlines())
+        key = f"default/run/charge/{resolution}/1"
+        answer = call("resolve", key, resolution, "--actor", "ops")
+        assert words == answer.out
+        assert told == len(lines(answer))
+    assert [
+        "not started: the task is closed (failed); to run it again use another --run-id"
+    ] == lines(call(*options, "true"))[:1]
     assert call(*options, "true").code == 125
+
+
+def test_a_resolution_as_json_says_what_was_asked_for(call):
+    """A program reads who said what of which task beside the decision."""
+    key = "default/run/charge/r1/1"
+    call("run", "--no-idempotent", "--name", "charge", "--run-id", "r1", "--", *KILLS_ITSELF)
+
+    answer = json.loads(call("resolve", "--json", key, "succeeded", "--actor", "ops").out)
+
+    assert ("succeeded", "ops", key) == (answer["resolution"], answer["actor"], answer["task"])
+
+
+def test_a_hold_on_a_store_of_its_own_is_released_there(call):
+    """The command that a refusal shows can be pasted: it names the store that was used."""
+    where = ["--store", "my store.db"]
+    words = ["--no-idempotent", "--name", "charge", "--run-id", "r1", "--"]
+    call("run", *where, *words, *KILLS_ITSELF)
+
+    refused, _ = lines(call("run", *where, *words, "true"))
+
+    shown = refused.partition("say what to do with: ")[2].replace("retry|fail|succeeded", "fail")
+    assert "failhook resolve --store 'my store.db' default/run/charge/r1/1 fail" == shown
+    assert call(*shlex.split(shown)[1:]).code == 0
+
+
+def test_a_run_that_has_succeeded_runs_again_unless_it_must_not(call):
+    """The same run id counts on after a success; what may not run twice is refused, with a way."""
+    words = ["--name", "load", "--run-id", "r1", "--", "true"]
+
+    assert [0, 0] == [call("run", *words).code for _ in range(2)]
+    refused, _ = lines(call("run", "--no-idempotent", *words))[:2]
+    assert (
+        "not started: the task has succeeded and must not run twice; "
+        "to run it again use another --run-id"
+    ) == refused
 
 
 def wait_for(path):
@@ -238,11 +285,12 @@ def test_a_run_that_dies_with_its_supervisor_every_time_is_refused_in_the_end(pr
     assert (place / "starts").read_text().count("\n") == 3
     *told, refusal, first, second, third = err.decode().splitlines()
     assert "attempt 3 failed" in told[-1]
-    assert refusal.startswith("failhook run: not started: fail: ")
-    assert first.startswith("  attempt 1: infra WorkerLost")
+    assert refusal.startswith("failhook: not started: all 2 infra refunds are used")
+    assert refusal.endswith("; to run it again use another --run-id")
+    assert first.startswith("failhook:   attempt 1: infra WorkerLost")
     assert "retry as attempt 2" in first
     assert "retry as attempt 3" in second
-    assert third.startswith("  attempt 3: infra WorkerLost")
+    assert third.startswith("failhook:   attempt 3: infra WorkerLost")
 
 
 def test_an_event_that_cannot_go_out_yet_is_told_and_kept(call, package):
@@ -260,5 +308,26 @@ def test_an_event_that_cannot_go_out_yet_is_told_and_kept(call, package):
 
     assert answer.code == 3
     assert answer.err.splitlines()[-1] == (
-        "failhook run: some events were not delivered yet; they wait in here.db"
+        "failhook: 1 event was not delivered to plugin busy yet (busy); it waits in here.db"
     )
+    (lost,) = call("run", "--store", "memory", "--", "sh", "-c", "exit 3").err.splitlines()[1:]
+    assert lost == (
+        "failhook: 1 event was not delivered to plugin busy (busy) "
+        "and lost, since a store in memory ends with its process"
+    )
+
+
+def test_what_failhook_logs_is_told_with_its_name(call, package):
+    """Whoever reads a job's log can tell failhook's lines from the command's own."""
+    package(
+        "from failhook.plugin import hookimpl\n"
+        "class Sink:\n"
+        "    @hookimpl\n"
+        "    def on_task_failed(self, event):\n"
+        "        raise RuntimeError('no disk')\n",
+        "[failhook]\nbroken = acme:Sink\n",
+    )
+
+    told = lines(call("run", "--", "sh", "-c", "exit 3"))
+
+    assert any("broken" in line and "no disk" in line for line in told)

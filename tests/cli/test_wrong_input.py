@@ -8,6 +8,8 @@ import sqlite3
 
 import pytest
 
+from failhook.stores import open_store
+
 WRONG = {
     "no-command": ([], "failhook: which command? One of run, "),
     "unknown-option": (["--jsn"], "failhook: --jsn is not an option here; see failhook --help"),
@@ -84,7 +86,15 @@ WRONG = {
     "run-option": (["run", "--retry", "3", "--", "true"], "failhook run: unrecognized arguments"),
     "empty-workflow": (
         ["run", "--workflow", "", "--", "true"],
-        "failhook run: Task.workflow is ''",
+        "failhook run: argument --workflow: it is empty; give a value, or leave the option out",
+    ),
+    "empty-name": (["run", "--name", "", "--", "true"], "failhook run: argument --name: it is emp"),
+    "empty-run": (["run", "--run-id", " ", "--", "true"], "failhook run: argument --run-id: it is"),
+    "empty-store": (["run", "--store", "", "--", "true"], "failhook run: argument --store: it is"),
+    "empty-config": (["explain", "--config", "", "x"], "failhook explain: argument --config: it i"),
+    "run-of-a-shell": (
+        ["run", "--run-id", "r1", "--", "/usr/bin/python3.11", "-V"],
+        "failhook run: --run-id needs --name here: other tasks of the run may be called python3.11",
     ),
     "store-scheme": (
         ["run", "--store", "redis://x", "--", "true"],
@@ -106,8 +116,26 @@ WRONG = {
         "failhook resolve: argument resolution: invalid choice: 'maybe' (choose from",
     ),
     "unknown-task": (
-        ["resolve", "a/b/c/d/1", "fail"],
+        ["resolve", "--store", "empty.db", "a/b/c/d/1", "fail"],
         "failhook resolve: nothing of a/b/c/d/1 is on hold: this store knows no such task",
+    ),
+    "unlike-a-key": (
+        ["resolve", "load", "fail"],
+        "failhook resolve: load is no key; one looks like default/nightly/load/r1/1: namespace/wo",
+    ),
+    "resolve-no-store": (
+        ["resolve", "--store", "typo.db", "a/b/c/d/1", "fail"],
+        "failhook resolve: store typo.db: there is no such file; name a store with --store, FAIL",
+    ),
+    "resolve-in-memory": (
+        ["resolve", "--store", ":memory:", "a/b/c/d/1", "fail"],
+        "failhook resolve: a store in memory ends with its process: nothing to look at; name a s",
+    ),
+    "status-no-store": (["status", "--store", "typo.db"], "failhook status: store typo.db: there "),
+    "status-foreign": (["status", "--store", "foreign.db"], "failhook status: store "),
+    "slashes": (
+        ["run", "--store", "sqlite:///gone/a.db", "--", "true"],
+        "failhook run: store 'sqlite:///gone/a.db': there is no folder gone here; an absolute path",
     ),
 }
 
@@ -126,6 +154,7 @@ def files(place):
     (place / "wrong.toml").write_text("[policy]\nretries = -1")
     (place / "plugin.toml").write_text("[plugins.log]\nstream = 'stderr'\nformat = 'xml'")
     (place / "absent.toml").write_text("[plugins.carrier-pigeon]\nloft = 3")
+    open_store(place / "empty.db").close()
     with sqlite3.connect(place / "foreign.db") as connection:
         connection.execute("CREATE TABLE songs (title)")
     connection.close()
@@ -148,7 +177,7 @@ def test_bytes_that_are_no_text_are_no_crash(call):
     name = os.fsdecode(b"\xff")
 
     assert call("resolve", name, "fail", "--actor", name).error.startswith(
-        "failhook resolve: nothing of \\udcff is on hold"
+        "failhook resolve: \\udcff is no key"
     )
     answer = call("run", "--name", name, "--workflow", name, "--run-id", name, "--", "false")
     assert answer.err.startswith("failhook: \\udcff/\\udcff attempt 1 failed")
@@ -163,6 +192,29 @@ def test_a_home_that_cannot_be_written_is_said_with_the_way_out(call, place, mon
 
     assert error.startswith("failhook run: no folder for the default store: ")
     assert error.endswith("name a store with --store, FAILHOOK_STORE or `store` in failhook.toml")
+
+
+def test_nothing_is_made_by_a_command_that_only_looks(call, place, tmp_path):
+    """A misspelt store stays misspelt: no file and no folder appears."""
+    before = sorted(place.iterdir())
+
+    call("resolve", "--store", "typo.db", "a/b/c/d/1", "fail")
+    call("status", "--store", "sqlite:///typo.db")
+    call("status")
+
+    assert before == sorted(place.iterdir())
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("home", ["", "relative"])
+def test_a_home_that_is_none_is_not_the_root_folder(home, call, monkeypatch):
+    """An empty HOME, as cron and containers have it, gets a line with the way out."""
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", home)
+
+    assert call("run", "--", "true").error.startswith(
+        "failhook run: there is no home directory for the default store; name a store with --store"
+    )
 
 
 def test_a_wrong_call_in_a_real_process_has_the_exit_code(process):

@@ -36,6 +36,13 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
+def given(text: str) -> str:
+    """Read a value that must not be empty: an unset variable of a script is a mistake."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
+    return text
+
+
 def whole_number(text: str) -> int:
     """Read a whole number, 0 or more."""
     if not re.fullmatch(r"[0-9]{1,9}", text):
@@ -69,6 +76,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE",
+        type=given,
         help="the settings; else FAILHOOK_CONFIG, else ./failhook.toml where there is one",
     )
 
@@ -78,6 +86,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store",
         metavar="FILE|URL",
+        type=given,
         help="where ledger and outbox are; else FAILHOOK_STORE, else what the settings say, "
         "else ~/.local/state/failhook/failhook.db",
     )

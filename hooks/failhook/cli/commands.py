@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GROUP: Final = "failhook.commands"
 """The entry-point group of commands that other packages bring."""
 
-BUILT_IN: Final = ("run", "demo", "classify", "explain", "resolve")
+BUILT_IN: Final = ("run", "demo", "classify", "explain", "status", "resolve")
 
 
 class Command(Protocol):

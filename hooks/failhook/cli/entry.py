@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from failhook.cli.arguments import Parser, UsageError
 from failhook.cli.commands import Command, find_command, overview, summary
+from failhook.cli.stderr import log_told
 from failhook.errors import FailhookError
 
 EXIT_CODES = """\
@@ -29,7 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = _run(words)
+        with log_told():
+            code = _run(words)
         if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - it is None where descriptor 1 is closed
             sys.stdout.flush()
         return code
@@ -38,9 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 128 + 13  # as a process that SIGPIPE ended
     except KeyboardInterrupt:
         return 130
-    except (FailhookError, OSError) as error:
-        print(f"{name}: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    except FailhookError as error:
+        return _wrong(name, str(error))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _wrong(name, f"{place}{error.strerror or error}")
+
+
+def _wrong(name: str, problem: str) -> int:
+    print(f"{name}: {' '.join(problem.split())}", file=sys.stderr)
+    return 2
 
 
 def _run(words: list[str]) -> int:

@@ -1,9 +1,16 @@
 """Run a command as a task and retry it as the gate decides.
 
-Its own output is not touched; each failure is told in one line on standard error. A --run-id makes
-the task known again: when this process is killed and the same run is started again on the same
-store, the lost attempt is counted first, and a task that has used up its budgets, or is on hold, is
-not started.
+Its own output is not touched; each failure is told in one line on standard error.
+
+A --run-id names the run, so that the task is known again: when this process is killed and the same
+run is started again on the same store, the lost attempt is counted first. Attempts and budgets of a
+run count on. One that has used up its budgets, or is on hold, is not started; one that has
+succeeded runs again as its next attempt, unless it is --no-idempotent. Without --run-id each call
+is a new run.
+
+When the command ends, processes that it left in the background are ended too.
+
+  failhook run --name load --run-id 2026-03-29 --retries 1 --max-infra-refunds 3 -- ./load.sh
 """
 
 from __future__ import annotations
@@ -12,6 +19,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -27,12 +35,16 @@ from failhook.cli.arguments import (
     add_config,
     add_json,
     add_store,
+    given,
     seconds,
     size,
     whole_number,
 )
+from failhook.cli.refusals import refusal_lines
 from failhook.cli.resolve import this_user
 from failhook.cli.settings import settings
+from failhook.cli.stderr import tell
+from failhook.cli.undelivered import close
 from failhook.config import Config
 from failhook.decision import Action
 from failhook.details import FailureDetails, Kind, Started
@@ -45,7 +57,13 @@ from failhook.text import clean
 TIMED_OUT: Final = 124
 REFUSED: Final = 125
 HELD: Final = 75
-CLOSE_SECONDS: Final = 10.0
+FLUSH_SECONDS: Final = 10.0
+
+_ANYBODY: Final = re.compile(
+    r"(?:|ba|da|z|k|fi|c|tc)sh|python[0-9.]*|perl[0-9.]*|ruby[0-9.]*|node|java|Rscript|php[0-9.]*|"
+    r"env|sudo|nice|nohup|timeout|time|xargs|make|uv|poetry|npm|npx|busybox"
+)
+"""Programs that many tasks are run by: their names say nothing about the task."""
 
 EXIT_CODES: Final = """\
 exit codes: the command's own; 124 it ran into --timeout; 128 + n signal n ended it; 126 it cannot
@@ -66,9 +84,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the command and what it may cost."""
     parser.usage = f"{parser.prog} [OPTION ...] -- COMMAND [ARGUMENT ...]"
     parser.epilog = EXIT_CODES
-    parser.add_argument("--name", help="the task's name; the command's unless given")
-    parser.add_argument("--workflow", default="run", help="what the task belongs to")
-    parser.add_argument("--run-id", metavar="ID", help="the run; a new one unless given")
+    parser.add_argument("--name", type=given, help="the task's name; the command's unless given")
+    parser.add_argument("--workflow", type=given, default="run", help="what the task belongs to")
+    parser.add_argument(
+        "--run-id", metavar="ID", type=given, help="the run; a new one unless given"
+    )
     parser.add_argument("--retries", type=whole_number, metavar="N", help="the user's budget")
     parser.add_argument(
         "--max-infra-refunds",
@@ -80,7 +100,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, metavar="TIME", help="per attempt: seconds, or 5m, 2h"
     )
     parser.add_argument(
-        "--memory-limit", type=size, metavar="SIZE", help="per attempt: bytes, or 512M, 2G"
+        "--memory-limit",
+        type=size,
+        metavar="SIZE",
+        help="per attempt and process: bytes of address space (RLIMIT_AS), or 512M, 2G",
     )
     parser.add_argument(
         "--idempotent",
@@ -102,15 +125,13 @@ def run(arguments: argparse.Namespace) -> int:
     if not command or not command[0]:
         raise UsageError("which command? Write it after --: failhook run -- COMMAND [ARGUMENT ...]")
     config = settings(arguments)
+    task = _task(arguments, config, command)
     pipeline = Pipeline.from_config(config)
     try:
-        return _run(pipeline, _task(arguments, config, command), command, arguments)
+        return _run(pipeline, task, command, arguments)
     finally:
-        if not pipeline.close(CLOSE_SECONDS):
-            print(
-                f"failhook run: some events were not delivered yet; they wait in {config.store}",
-                file=sys.stderr,
-            )
+        for line in close(pipeline, config.store or ""):
+            tell(line)
 
 
 def exit_code(outcome: Outcome, program: str) -> int:
@@ -144,12 +165,12 @@ def _run(pipeline: Pipeline, task: Task, command: list[str], arguments: argparse
         try:
             future.result()
         except StartRefused as refusal:
-            pipeline.flush(CLOSE_SECONDS)  # the loss is told before what follows from it
-            return _refused(refusal, as_json=arguments.json)
+            pipeline.flush(FLUSH_SECONDS)  # the loss is told before what follows from it
+            return _refused(refusal, task, arguments)
         raise AssertionError("a task ended without outcome and without error")
     code = 130 if interrupted else exit_code(future.outcome, command[0])
     if arguments.json:
-        pipeline.flush(CLOSE_SECONDS)  # what happened is told before how it ended
+        pipeline.flush(FLUSH_SECONDS)  # what happened is told before how it ended
         print(json.dumps(_summary(future.outcome, code)), file=sys.stderr)
     return code
 
@@ -166,31 +187,35 @@ def _wait(future: TaskFuture[None]) -> bool:
 
 
 def _task(arguments: argparse.Namespace, config: Config, command: list[str]) -> Task:
+    program = Path(command[0]).name or command[0]
+    if arguments.run_id and not arguments.name and _ANYBODY.fullmatch(program):
+        raise UsageError(
+            f"--run-id needs --name here: other tasks of the run may be called {program} too, "
+            "and would be taken for this one"
+        )
     task = Task(
         clean(arguments.workflow),
-        clean(arguments.name or Path(command[0]).name or command[0]),
+        clean(arguments.name or program),
         namespace=clean(config.namespace),
         run_id=clean(arguments.run_id) if arguments.run_id else new_run_id(),
         idempotent=arguments.idempotent,
     )
-    given = {
+    wanted = {
         name: getattr(arguments, name)
         for name in ("retries", "max_infra_refunds")
         if getattr(arguments, name) is not None
     }
-    policy = replace(config.policies.of(task), **given) if given else None
+    policy = replace(config.policies.of(task), **wanted) if wanted else None
     return replace(task, policy=policy)
 
 
-def _refused(refusal: StartRefused, *, as_json: bool) -> int:
+def _refused(refusal: StartRefused, task: Task, arguments: argparse.Namespace) -> int:
     decision = refusal.decision
-    if as_json:
+    if arguments.json:
         document = {"refused": decision.to_dict(), "story": list(refusal.story)}
         print(json.dumps(document), file=sys.stderr)
     else:
-        print(f"failhook run: not started: {decision.message}", file=sys.stderr)
-        for line in refusal.story:
-            print(f"  {line}", file=sys.stderr)
+        tell("\n".join(refusal_lines(refusal, task.key, arguments)))
     return HELD if decision.action is Action.HOLD else REFUSED
 
 

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from failhook.classify import Classifier, read_user_rules
 from failhook.config import Config, load_config
 from failhook.errors import StoreError
+from failhook.stores import file_of, is_memory
+
+_WAY_OUT: Final = "name a store with --store, FAILHOOK_STORE or `store` in failhook.toml"
 
 
 def classifier(arguments: argparse.Namespace) -> Classifier:
@@ -32,27 +35,51 @@ def settings(arguments: argparse.Namespace) -> Config:
         StoreError: there is no place for the default store.
     """
     config = load_config(arguments.config)
+    store = arguments.store or config.store
+    if store is None:
+        file = default_store(os.environ)
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            problem = f"{error.filename}: {error.strerror}"
+            raise StoreError(f"no folder for the default store: {problem}; {_WAY_OUT}") from None
+        store = str(file)
+    return replace(config, store=store, plugins=_with_lines(config, as_json=arguments.json))
+
+
+def settings_of_a_known_store(arguments: argparse.Namespace) -> Config:
+    """Return the same for a command that only looks at a store: none is made.
+
+    Raises:
+        ConfigError: a setting is wrong.
+        StoreError: there is no such store.
+    """
+    config = load_config(arguments.config)
     store = arguments.store or config.store or str(default_store(os.environ))
+    if is_memory(store):
+        raise StoreError(f"a store in memory ends with its process: nothing to look at; {_WAY_OUT}")
+    file = file_of(store)
+    if file is not None and not file.exists():
+        raise StoreError(f"store {file}: there is no such file; {_WAY_OUT}")
     return replace(config, store=store, plugins=_with_lines(config, as_json=arguments.json))
 
 
 def default_store(environ: Mapping[str, str]) -> Path:
-    """Return the user's own store file, with its folder made (XDG Base Directory Specification).
+    """Return the user's own store file (XDG Base Directory Specification).
 
     Raises:
-        StoreError: the folder cannot be made.
+        StoreError: there is no home directory.
     """
     state = Path(environ.get("XDG_STATE_HOME", ""))
-    way_out = "name a store with --store, FAILHOOK_STORE or `store` in failhook.toml"
-    try:
-        folder = (state if state.is_absolute() else Path.home() / ".local/state") / "failhook"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except RuntimeError:
-        raise StoreError(f"there is no home directory for the default store; {way_out}") from None
-    except OSError as error:
-        problem = f"{error.filename}: {error.strerror}"
-        raise StoreError(f"no folder for the default store: {problem}; {way_out}") from None
-    return folder / "failhook.db"
+    if not state.is_absolute():
+        try:
+            home = Path(environ["HOME"]) if "HOME" in environ else Path.home()
+        except RuntimeError:
+            home = Path()
+        if not home.is_absolute():
+            raise StoreError(f"there is no home directory for the default store; {_WAY_OUT}")
+        state = home / ".local/state"
+    return state / "failhook" / "failhook.db"
 
 
 def _with_lines(config: Config, *, as_json: bool) -> Mapping[str, Mapping[str, Any]]:
