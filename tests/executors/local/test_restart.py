@@ -42,11 +42,13 @@ work = {
     "command": (["sh", "-c", f"echo $$ > {fifo}; exec sleep 3600"],),
     "children of a callable": (tasks.leave_a_child_and_wait, fifo),
     "children of a command": (["sh", "-c", f"sleep 3600 & echo $! > {fifo}; wait"],),
+    "children that left": (["sh", "-c", f"setsid sh -c 'echo $$ > {fifo}; exec sleep 3600'"],),
 }[what]
 policies = Policies(Policy(max_infra_refunds=2))
 pipeline = Pipeline(open_store(store), policies=policies, dispatch="none")
 executor = LocalExecutor(pipeline, workers=1)
-future = executor.submit(Task("nightly", "load", run_id="monday"), *work, memory_limit=1 << 30)
+limit = None if what == "children that left" else 1 << 30
+future = executor.submit(Task("nightly", "load", run_id="monday"), *work, memory_limit=limit)
 executor.submit(Task("nightly", "queued", run_id="monday"), ["true"])
 try:
     future.result()
@@ -87,7 +89,14 @@ def supervisor(tmp_path: Path, fifo: Fifo) -> Iterator[Supervisor]:
 
 
 @pytest.mark.parametrize(
-    "what", ["callable", "command", "children of a callable", "children of a command"]
+    "what",
+    [
+        "callable",
+        "command",
+        "children of a callable",
+        "children of a command",
+        "children that left",
+    ],
 )
 def test_a_killed_executor_is_found_at_its_restart(
     what: str, supervisor: Supervisor, heard: Recorder
@@ -203,6 +212,37 @@ def test_a_key_that_comes_back_goes_on_as_its_next_attempt(
             states = [each.state for each in ledger.attempts(TASK.key)]
     assert [AttemptState.FAILED, AttemptState.SUCCEEDED] == states
     assert ["failed", "recovered"] == heard.types
+
+
+@pytest.mark.parametrize("what", ["children of a command", "children that left"])
+def test_adoption_ends_what_the_lost_attempt_left(
+    what: str, supervisor: Supervisor, heard: Recorder
+) -> None:
+    """An executor that was there before the other one died ends its processes before it adopts."""
+    store = open_store(str(supervisor.store))
+    with open_pipeline(store, heard, REFUNDS) as pipeline, LocalExecutor(pipeline) as executor:
+        pid = int(supervisor.start(what))
+        supervisor.kill()
+        assert Path(f"/proc/{pid}").exists()
+        gone = f"! grep -q sleep /proc/{pid}/cmdline 2>/dev/null"  # when the next attempt begins
+        outcome = executor.run(TASK, ["sh", "-c", gone])
+        assert (2, State.SUCCEEDED) == (outcome.task.attempt, outcome.state)
+
+
+def test_the_same_key_on_another_store_is_left_alone(
+    supervisor: Supervisor, heard: Recorder, tmp_path: Path
+) -> None:
+    """Two stores may know a task by one name; an executor ends only what its own store lost."""
+    pid = int(supervisor.start("children that left"))
+    other = tmp_path / "other.db"
+    opened_by_another(other, child=0)
+    with (
+        open_pipeline(open_store(str(other)), heard, REFUNDS) as pipeline,
+        LocalExecutor(pipeline) as executor,
+    ):
+        assert [TASK.key] == [task.key for task, _ in executor.reaped]
+        assert State.SUCCEEDED is executor.run(TASK, ["true"]).state
+        assert Path(f"/proc/{pid}").exists()
 
 
 def test_the_cgroup_of_a_living_executor_is_left_alone(pipeline: Pipeline) -> None:

@@ -266,10 +266,18 @@ def test_an_error_in_the_with_block_ends_what_runs(pipeline: Pipeline, fifo: Fif
     assert isinstance(future.exception(), TaskFailed)
 
 
-def test_what_a_task_leaves_in_its_group_ends_with_it(executor: LocalExecutor, fifo: Fifo) -> None:
-    """A background process of the attempt does not outlive it."""
-    future = executor.submit(TASK, ["sh", "-c", f"sleep 3600 & echo $! > {fifo.path}; exit 0"])
+@pytest.mark.parametrize(
+    "left", ["sleep 3600 & echo $! > {}", "setsid sh -c 'echo $$ > {}; exec sleep 3600' &"]
+)
+def test_what_a_task_leaves_behind_ends_with_it(
+    left: str, executor: LocalExecutor, fifo: Fifo
+) -> None:
+    """A background process does not outlive its attempt, not even in a session of its own."""
+    lines = f"{left.format(fifo.path)}\nread -r _ < {fifo.path}.back; exit 0"
+    os.mkfifo(f"{fifo.path}.back")
+    future = executor.submit(TASK, ["sh", "-c", lines])
     pid = int(fifo.read())
+    Path(f"{fifo.path}.back").write_text("\n", encoding="utf-8")
     future.result()
     await_death(pid)
 

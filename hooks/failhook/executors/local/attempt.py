@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from failhook import host
 from failhook.capture import headline
 from failhook.decision import Decision
 from failhook.details import Started
@@ -19,6 +19,8 @@ from failhook.evidence import Evidence
 from failhook.executors.local.cgroup import MemoryCgroup
 from failhook.executors.local.errors import ExecutorClosed
 from failhook.executors.local.judge import judge, unsendable
+from failhook.executors.local.mark import marks
+from failhook.executors.local.orphans import end_marked, end_orphans
 from failhook.executors.local.process import SpawnError, orders, spawn
 from failhook.executors.local.stop import Stop, StopRequest
 from failhook.executors.local.supervise import BEATS, End, supervise
@@ -27,8 +29,6 @@ from failhook.executors.local.work import Call, Command, Terms, UnsendableError
 from failhook.pipeline import Pipeline
 from failhook.task import Task
 
-ATTEMPT: Final = "FAILHOOK_ATTEMPT"
-"""The variable that names the attempt to a task's processes, and to whoever looks for them."""
 HEARTBEAT: Final = "FAILHOOK_HEARTBEAT"
 """The variable that names the file which a command touches as its heartbeat."""
 
@@ -70,13 +70,17 @@ def run_attempt(
     """
     if request.stop is not None and request.stop.why == "shutdown":
         raise ExecutorClosed("the executor was closed; the task did not begin")
+    end_orphans([lost for lost in pipeline.orphans() if lost.task.key == task.key])
     task = pipeline.started(task)
     if request.stop is not None:
         return _failed(pipeline, task, _not_begun(request.stop))
     if isinstance(work, UnsendableError):
         return _failed(pipeline, task, unsendable(work))
+    tail = Tail(terms.tail) if terms.tail else None
     try:
-        end = _run(pipeline, task, work, terms, request)
+        end = _run(pipeline, task, work, terms, request, tail=tail)
+        if tail is not None:
+            end.output = tail.text()
         found = judge(end, work, terms)
     except SpawnError as error:
         return _failed(pipeline, task, Evidence.plugin_error(str(error)))
@@ -97,10 +101,14 @@ def _run(
     work: Command | Call,
     terms: Terms,
     request: StopRequest,
+    *,
+    tail: Tail | None,
 ) -> End:
     with ExitStack() as undo:
         file = None
-        env = {**terms.env, ATTEMPT: attempt_variable(task)}
+        me = host.this_process()
+        marked = marks(task, me.pid, me.started)
+        env = {**terms.env, **marked}
         if terms.heartbeat is not None and isinstance(work, Command):
             file = undo.enter_context(_heartbeat_file())
             env[HEARTBEAT] = str(file)
@@ -108,7 +116,7 @@ def _run(
         group = None if terms.memory is None else MemoryCgroup.make(terms.memory)
         if group is not None:
             undo.callback(group.remove)
-        tail = Tail(terms.tail) if terms.tail else None
+        undo.callback(end_marked, marked)
         child = spawn(work, terms, tail)
         undo.callback(child.close)
         counted = group is not None and group.add(child.pid)
@@ -121,8 +129,6 @@ def _run(
         if group is not None and counted:
             group.kill()
             end.oom = group.oom_kills()
-        if tail is not None:
-            end.output = tail.text()
         return end
 
 
@@ -138,12 +144,6 @@ def _not_begun(stop: Stop) -> Evidence:
     if stop.why == "shutdown":
         return Evidence.shutdown(stop.actor).at(started=Started.NO)
     return Evidence.cancel(stop.actor, action=stop.action, started=Started.NO)
-
-
-def attempt_variable(task: Task) -> str:
-    """Return an attempt's key as an environment variable can hold it."""
-    key = task.attempt_key.replace("\0", "")
-    return os.fsdecode(key.encode(sys.getfilesystemencoding(), "backslashreplace"))
 
 
 @contextmanager
