@@ -193,6 +193,29 @@ def test_ctrl_c_ends_the_task_as_interrupted(
     )
 
 
+def test_ctrl_c_while_the_with_block_waits_ends_what_runs(pipeline: Pipeline, fifo: Fifo) -> None:
+    """Nothing runs on, or begins, once the program that waits for it is interrupted."""
+    main = threading.get_ident()
+    executor = LocalExecutor(pipeline, workers=1)
+    lines = f"echo $$ > {fifo.path}; exec sleep 3600"
+    running = executor.submit(TASK, ["sh", "-c", lines])
+    queued = executor.submit(Task("nightly", "queued"), ["sleep", "3600"])
+    pid = int(fifo.read())
+
+    def interrupt() -> None:
+        while not executor._scheduler._closing:
+            time.sleep(0.01)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    with pytest.raises(KeyboardInterrupt), executor:
+        thread.start()
+    thread.join()
+    await_death(pid)
+    assert "WorkerShutdown" == running.outcome.details.reason  # type: ignore[union-attr] # it has ended
+    assert isinstance(queued.exception(0), ExecutorClosed)
+
+
 class StopsAtTheStart(Pipeline):
     """A pipeline during whose `started` somebody shuts the executor down."""
 

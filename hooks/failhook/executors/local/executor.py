@@ -55,9 +55,10 @@ class Options(TypedDict, total=False):
 class LocalExecutor:
     """Runs tasks in child processes of this one, and retries them as the gate decides.
 
-    Use it as a context manager: leaving it waits for every task; leaving it with an exception ends
-    what runs. At the start it ends the processes that an executor which was killed has left behind
-    on this host, and reports their attempts as lost; `reaped` says which.
+    Use it as a context manager: leaving it waits for every task; leaving it with an exception, or
+    Ctrl-C while it waits, ends what runs. At the start it ends the processes that an executor which
+    was killed has left behind on this host, and reports their attempts as lost; `reaped` says
+    which.
 
     Args:
         pipeline: hears of every attempt; the caller closes it.
@@ -214,4 +215,11 @@ class LocalExecutor:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close(None if error is None else 0.0)
+        if error is not None:
+            self.close(0.0)
+            return
+        try:
+            self.close()
+        except BaseException:  # Ctrl-C while it waits: nothing runs on unwatched
+            self.close(0.0)
+            raise

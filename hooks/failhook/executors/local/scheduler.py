@@ -104,16 +104,9 @@ class Scheduler:
         with self._changed:
             self._closing = True
             finished = self._changed.wait_for(lambda: not self._unsettled, timeout)
-            dropped = [job for _, _, job in self._waiting if job.request.stop is None]
-            self._waiting = [entry for entry in self._waiting if entry[2] not in dropped]
-            heapq.heapify(self._waiting)
             for job in self._jobs.values():
                 job.request.ask(Stop("shutdown"))
             self._changed.notify_all()
-        for job in dropped:
-            error = ExecutorClosed("the executor was closed; the task did not begin")
-            self._settle(job, None, error)
-        with self._changed:
             self._changed.wait_for(lambda: not self._unsettled)
         if self._thread is not None:
             self._thread.join()
@@ -126,23 +119,39 @@ class Scheduler:
     def _run(self) -> None:
         while True:
             with self._changed:
-                job = self._next()
-                while job is None:
+                dropped = self._dropped()
+                job = None if dropped else self._next()
+                if job is not None:
+                    self._free -= 1
+                elif not dropped:
                     if self._closing and not self._unsettled:
                         return
                     self._changed.wait(self._patience())
-                    job = self._next()
-                self._free -= 1
-            thread = threading.Thread(
-                target=self._attempt, args=(job,), name=f"failhook-{job.task.name}"
-            )
-            try:
-                if not job.future.running():
-                    job.future.set_running_or_notify_cancel()
-                thread.start()
-            except (RuntimeError, MemoryError) as error:  # the system has no more threads
-                self._release()
-                self._settle(job, None, error)
+            for each in dropped:
+                error = ExecutorClosed("the executor was closed; the task did not begin")
+                self._settle(each, None, error)
+            if job is not None:
+                self._start(job)
+
+    def _dropped(self) -> list[Job]:
+        """Take out the jobs that will not begin any more, because the executor shuts down."""
+        dropped = [each for _, _, each in self._waiting if _is_shut_down(each)]
+        if dropped:
+            self._waiting = [entry for entry in self._waiting if not _is_shut_down(entry[2])]
+            heapq.heapify(self._waiting)
+        return dropped
+
+    def _start(self, job: Job) -> None:
+        thread = threading.Thread(
+            target=self._attempt, args=(job,), name=f"failhook-{job.task.name}"
+        )
+        try:
+            if not job.future.running():
+                job.future.set_running_or_notify_cancel()
+            thread.start()
+        except (RuntimeError, MemoryError) as error:  # the system has no more threads
+            self._release()
+            self._settle(job, None, error)
 
     def _patience(self) -> float | None:
         if not self._waiting or self._free < 1:
@@ -180,10 +189,7 @@ class Scheduler:
     def _goes_on(self, job: Job, ended: Ended) -> bool:
         """Let the next attempt wait for its time, if the gate grants one."""
         with self._changed:
-            stop = job.request.stop
-            if ended.decision is None or not ended.decision.retry:
-                return False
-            if stop is not None and stop.why == "shutdown":
+            if ended.decision is None or not ended.decision.retry or _is_shut_down(job):
                 return False
             job.task = ended.task.next_attempt()
             self._free += 1
@@ -208,6 +214,10 @@ class Scheduler:
             with self._changed:
                 self._unsettled -= 1
                 self._changed.notify_all()
+
+
+def _is_shut_down(job: Job) -> bool:
+    return job.request.stop is not None and job.request.stop.why == "shutdown"
 
 
 def _clean_up(job: Job, ended: Ended) -> Exception | None:
