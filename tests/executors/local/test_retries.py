@@ -329,6 +329,31 @@ def test_the_end_of_the_output_is_kept_and_all_of_it_passed_on(
     assert ("one\n", "two\n") == capfd.readouterr()
 
 
+def test_output_is_not_waited_for_from_who_got_away(
+    executor: LocalExecutor, fifo: Fifo, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A process that got away with the pipes costs no thread, no descriptor, and no output."""
+    escaped = f"env -i setsid sh -c 'echo $$ > {fifo.path}; exec sleep 3600' &"
+    executor.run(Task("nightly", "first"), ["true"])
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    outcomes = []
+    for number in range(3):
+        task = Task("nightly", f"escape{number}")
+        words = ["sh", "-c", f"echo begun; {escaped} echo done; read -r _ < {fifo.path}.back"]
+        os.mkfifo(f"{fifo.path}.back")
+        future = executor.submit(task, words, capture_tail=100)
+        pid = int(fifo.read())
+        Path(f"{fifo.path}.back").write_text("\n", encoding="utf-8")
+        future.result()
+        outcomes.append(future.outcome)
+        os.kill(pid, signal.SIGKILL)  # it lives, and holds the pipes
+        Path(f"{fifo.path}.back").unlink()
+    assert ["begun\ndone\n"] * 3 == [each.output for each in outcomes if each is not None]
+    assert "begun\ndone\n" * 3 == capfd.readouterr().out
+    assert before == len(list(Path("/proc/self/fd").iterdir()))
+    assert "failhook-output" not in {each.name for each in threading.enumerate()}
+
+
 def test_a_command_reads_the_input_that_it_is_given(
     executor: LocalExecutor, tmp_path: Path
 ) -> None:

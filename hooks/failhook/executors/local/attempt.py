@@ -116,9 +116,13 @@ def _run(
         group = None if terms.memory is None else MemoryCgroup.make(terms.memory)
         if group is not None:
             undo.callback(group.remove)
+        if tail is not None:
+            undo.callback(tail.close)
         undo.callback(end_marked, marked)
-        child = spawn(work, terms, tail)
+        child = spawn(work, terms)
         undo.callback(child.close)
+        if tail is not None:
+            child.hand_output_to(tail)
         counted = group is not None and group.add(child.pid)
         pipeline.attach(task, child.pid)
         beat = None if terms.heartbeat is None else terms.heartbeat / BEATS

@@ -51,6 +51,11 @@ class Child:
     _code: int | None = None
     _reaped: bool = False
 
+    def hand_output_to(self, tail: Tail) -> None:
+        """Have all that it writes passed on, and the end of it kept."""
+        tail.follow(self._process.stdout, 1)
+        tail.follow(self._process.stderr, 2)
+
     def order(self, orders: Mapping[str, Any], work: bytes | None) -> None:
         """Say what to run; it goes out as far as the child takes it, the rest with `flush`."""
         frames = [json.dumps(orders).encode()] + ([] if work is None else [work])
@@ -135,19 +140,19 @@ class Child:
             os.killpg(self.pid, number)
 
 
-def spawn(work: Command | Call, terms: Terms, tail: Tail | None) -> Child:
+def spawn(work: Command | Call, terms: Terms) -> Child:
     """Start a process that waits for its orders; nothing of the task runs before them.
 
     Raises:
         SpawnError: no process could be started.
     """
     try:
-        return _spawn(work, terms, tail)
+        return _spawn(work, terms)
     except OSError as error:
         raise SpawnError(f"no process could be started: {error}") from error
 
 
-def _spawn(work: Command | Call, terms: Terms, tail: Tail | None) -> Child:
+def _spawn(work: Command | Call, terms: Terms) -> Child:
     ours, theirs = socket.socketpair()
     with theirs, ExitStack() as undo:
         undo.callback(ours.close)
@@ -155,7 +160,7 @@ def _spawn(work: Command | Call, terms: Terms, tail: Tail | None) -> Child:
         command = [sys.executable, "-IS", launch.__file__, str(fd)]
         if isinstance(work, Call):
             command = [sys.executable, "-c", _BOOTSTRAP, str(fd)]
-        output = None if tail is None else subprocess.PIPE
+        output = subprocess.PIPE if terms.tail else None
         process = subprocess.Popen(
             command,
             bufsize=0,
@@ -167,9 +172,6 @@ def _spawn(work: Command | Call, terms: Terms, tail: Tail | None) -> Child:
             env={**os.environ, **terms.env} if isinstance(work, Call) else None,
         )
         undo.pop_all()
-    if tail is not None:
-        tail.follow(process.stdout, 1)
-        tail.follow(process.stderr, 2)
     ours.setblocking(False)  # noqa: FBT003 - the socket's own signature
     return Child(process.pid, ours, _pidfd(process.pid), process)
 
