@@ -6,6 +6,7 @@ import pytest
 
 from failhook.classify import Classifier, recognise
 from failhook.classify.python.traceback_text import START, last_error, read_error
+from failhook.details import FailureDetails
 from failhook.evidence import Evidence
 
 CLASSIFIER = Classifier()
@@ -84,3 +85,75 @@ def test_the_last_error_of_a_log_is_found(log, kind):
 def test_a_broken_traceback_is_still_text(text):
     """A traceback that ends in nothing gives an error of no known class, and no exception."""
     assert CLASSIFIER.classify(None, recognise(text)).kind in ("application", "unknown")
+
+
+def raised(error: Exception) -> Exception:
+    """Return an error with a traceback."""
+    try:
+        raise error  # noqa: TRY301 - it is raised for its traceback
+    except Exception as caught:  # noqa: BLE001 - as a task group collects them
+        return caught
+
+
+def a_group() -> BaseException:
+    """A group with a cause, tracebacks of its members, and a group inside."""
+    try:
+        try:
+            {}["k"]
+        except KeyError as missing:
+            members = [raised(ValueError("a\nb")), raised(OSError(28, "No space left on device"))]
+            inner = ExceptionGroup("inner", [TypeError("t"), RuntimeError("r")])
+            raise ExceptionGroup("several", [*members, inner]) from missing
+    except ExceptionGroup as group:
+        return group
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_printed_group_reads_back_with_its_members(wrapped):
+    """Each member has its type and message, groups inside groups too, and the cause is kept."""
+    group = a_group()
+    if wrapped:
+        outer = RuntimeError("outer")
+        outer.__cause__ = group
+        group = outer
+
+    error = read_error("".join(traceback.format_exception(group)))
+    error = error.cause if wrapped else error
+
+    value, full, inner = error.exceptions
+    assert ("builtins.ExceptionGroup", "several (3 sub-exceptions)") == (error.type, error.message)
+    assert ("builtins.ValueError", "a\nb") == (value.type, value.message)
+    assert ("builtins.OSError", "[Errno 28] No space left on device") == (full.type, full.message)
+    assert ["t", "r"] == [member.message for member in inner.exceptions]
+    assert "builtins.KeyError" == error.cause.type
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_one_full_disk_in_a_group_excuses_nobody(printed):
+    """Infrastructure is to blame for a group only if it is for every member, live or printed."""
+    full, bug = OSError(28, "No space left on device"), ValueError("a")
+
+    def judged(*members: Exception) -> FailureDetails:
+        group = ExceptionGroup("several", list(members))
+        text = "".join(traceback.format_exception(group))
+        return CLASSIFIER.classify(None, recognise(text) if printed else Evidence.exception(group))
+
+    assert ["application"] * 3 == [
+        judged(full, bug).kind,
+        judged(bug, full).kind,
+        judged(ExceptionGroup("inner", [full]), bug).kind,
+    ]
+    assert ("infra", "infra") == (
+        judged(full, OSError(28, "No space")).kind,
+        judged(full).kind,
+    )
+
+
+def test_a_syntax_error_of_the_main_script_has_no_traceback_and_is_read():
+    """What Python prints for a script that it cannot parse is an error, not plain text."""
+    text = '  File "job.py", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n'
+
+    error = read_error(text)
+
+    assert ("builtins.SyntaxError", "invalid syntax") == (error.type, error.message)
+    assert CLASSIFIER.classify(None, recognise(text)).reason == "CodeLoadError"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from failhook.classify.explanation import Considered, Explanation
 from failhook.classify.facts import Derived, Facts, Value
+from failhook.classify.groups import all_agree
 from failhook.classify.index import Entry, Index
 from failhook.classify.rule import Rule, Tier
 from failhook.classify.source import Source
 from failhook.classify.sources import SOURCES
-from failhook.classify.verdict import fact
+from failhook.classify.verdict import short
 from failhook.details import Fact, FailureDetails, Kind
 from failhook.evidence import Evidence
 from failhook.task import Task
@@ -97,16 +98,34 @@ class Classifier:
         if found is None:
             return None, facts
         if found.rule.fallback and facts.views is not None:
-            for view in facts.views():
-                deeper = self._built_in.first(view, self._report)
-                if deeper is not None and deeper.decides_for_a_cause:
-                    return deeper, view
+            for entry, view in self._deeper(facts):
+                if entry.rule.kind is not Kind.INFRA or all_agree(
+                    facts.sources["outermost"],
+                    view.sources["error"],
+                    lambda: self._blameless(facts),
+                ):
+                    return entry, view
         if facts.last_resort is not None and found.gives_way_to_logs:
             shown = facts.last_resort()
             read = None if shown is None else self._built_in.first(shown, self._report)
             if shown is not None and read is not None and read.decides_from_logs:
                 return read, shown
         return found, facts
+
+    def _deeper(self, facts: Facts) -> Iterator[tuple[Entry, Facts]]:
+        """Yield what decides on the errors below the outermost, the nearest first."""
+        for view in facts.views() if facts.views is not None else ():
+            entry = self._built_in.first(view, self._report)
+            if entry is not None and entry.decides_for_a_cause:
+                yield entry, view
+
+    def _blameless(self, facts: Facts) -> frozenset[int]:
+        """Return the ids of the errors for which infrastructure is to blame."""
+        return frozenset(
+            id(view.sources["error"])
+            for entry, view in self._deeper(facts)
+            if entry.rule.kind is Kind.INFRA
+        )
 
     def _read(self, task: Task | None, evidence: Evidence) -> Facts:
         facts = Facts(self._derived)
@@ -153,7 +172,7 @@ class Classifier:
         return _explanation(
             details,
             decided,
-            tuple(fact(facts, path) for path in facts if facts[path] is not None),
+            tuple(_named(facts)),
             tuple(rule for rule in matched if rule is not decided and rule.id != _UNKNOWN),
         )
 
@@ -164,6 +183,15 @@ class Classifier:
 
 
 _MANY: Final = 256
+
+
+def _named(facts: Facts) -> Iterable[Fact]:
+    """Yield all facts under the names that rules use; a set of texts is one fact for each."""
+    for path in list(facts):
+        value = facts[path]
+        for each in value if isinstance(value, tuple) else (value,):
+            if each is not None:
+                yield Fact(path, short(each))
 
 
 def _explanation(

@@ -28,8 +28,17 @@ _LOWER_CASE: Final = ("socket.error", "socket.gaierror", "socket.timeout", "sele
 _IN_LINE: Final = re.compile(
     r"(?:^|[\s\]:-])(?P<type>(?:[a-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{2,80}): (?P<message>\S.{0,800})"
 )
+_UNPARSED: Final = re.compile(r'(?m)^[ ]*File "[^"\n]{1,500}", line [0-9]{1,9}$')
+"""How a `SyntaxError` of the main script begins: there is no traceback above it."""
+_GROUP: Final = re.compile(
+    r"^([ ]*)\+ Exception Group Traceback \(most recent call last\):", re.MULTILINE
+)
+_FIRST_MEMBER: Final = re.compile(r"^([ ]*)\+-\+-{3,} 1 -{3,}$", re.MULTILINE)
+_MARGIN: Final = re.compile(r"([ ]*)(\+-\+|[|+])(.*)")
+_RULER: Final = re.compile(r"-{3,}(?: (?:[0-9]+|\.\.\.) -{3,})?")
 _FRAME_MARGIN: Final = (" ", "\t", "|", "+")
 _MAX_CHAIN: Final = 32
+_MAX_NESTED: Final = 8
 
 
 def from_text(text: str) -> Evidence:
@@ -42,8 +51,13 @@ def from_text(text: str) -> Evidence:
 
 def read_error(text: str) -> ErrorInfo:
     """Return the error that a text describes; plain text stays an error of type ``str``."""
-    if START in text:
+    if START in text or _FIRST_MEMBER.search(text) is not None:
         return _read_traceback(text)
+    unparsed = _UNPARSED.search(text)
+    if unparsed is not None:
+        name, message = _last_line(text[unparsed.start() :])
+        if name.endswith(("SyntaxError", "IndentationError", "TabError")):
+            return ErrorInfo(type=name, message=message, traceback=text)
     line = text.strip()
     head = _HEAD.fullmatch(line)
     if head and "\n" not in head["type"] and _is_a_class(head["type"]):
@@ -63,7 +77,7 @@ def last_error(log: str) -> ErrorInfo | None:
     return None
 
 
-def _read_traceback(text: str) -> ErrorInfo:
+def _read_traceback(text: str, depth: int = 0) -> ErrorInfo:
     """Read the errors from the innermost, which is printed first, to the outermost."""
     parts = _LINKS.split(text)[-2 * _MAX_CHAIN + 1 :]
     error: ErrorInfo | None = None
@@ -72,15 +86,59 @@ def _read_traceback(text: str) -> ErrorInfo:
         if part in (_CAUSE, _CONTEXT):
             link = part
             continue
-        name, message = _last_line(part)
+        own, members = _parted(part) if depth < _MAX_NESTED else (part, ())
+        name, message = _last_line(own)
         error = ErrorInfo(
             type=name,
             message=message,
-            traceback=text if part is parts[-1] else "",
+            traceback=text if part is parts[-1] and not depth else "",
             cause=error if link == _CAUSE else None,
             context=error if link == _CONTEXT else None,
+            exceptions=tuple(_read_traceback(member, depth + 1) for member in members),
         )
     return error or ErrorInfo(type="builtins.str", message=text)
+
+
+def _parted(text: str) -> tuple[str, tuple[str, ...]]:
+    """Part the printed form of a group into its own text and that of each member.
+
+    The members stand to the right of their group's margin, between rulers.
+    """
+    found = _FIRST_MEMBER.search(text)
+    if found is None:
+        return text, ()
+    begins = _GROUP.search(text)
+    rows = text[begins.start() if begins else 0 :].splitlines()
+    margin = len(found[1])
+    own: list[str] = []
+    members: list[list[str]] = []
+    inside = False
+    for row in rows:
+        shape = _MARGIN.fullmatch(row)
+        if shape is None:
+            own.append(row)
+        elif _opens(row, margin):
+            inside = True
+            members.append([])
+        elif inside and len(shape[1]) > margin:
+            if len(shape[1]) == margin + 2 and shape[2] == "+" and _RULER.fullmatch(shape[3]):
+                members.append([])
+            else:
+                members[-1].append(_without_bar(row[margin + 2 :]))
+        else:
+            inside = False
+            own.append(shape[3].removeprefix(" "))
+    return "\n".join(own), tuple("\n".join(member) for member in members if member)
+
+
+def _without_bar(row: str) -> str:
+    return row[1:].removeprefix(" ") if row.startswith("|") else row
+
+
+def _opens(row: str, margin: int) -> bool:
+    """Return whether a row opens the first member of the group with this margin."""
+    shape = _MARGIN.fullmatch(row)
+    return shape is not None and len(shape[1]) == margin and shape[2] == "+-+"
 
 
 def _last_line(part: str) -> tuple[str, str]:
