@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -146,6 +147,26 @@ def fork_pool():
     context = multiprocessing.get_context("fork")
     with context.Pool(2) as pool:
         return pool.map(double, [1, 2, 3])
+
+
+def close_everything(path, seconds):
+    """Close all that this function did not open, and use the numbers for something else."""
+    os.closerange(3, 256)
+    files = [os.open(Path(path, str(n)), os.O_CREAT | os.O_WRONLY) for n in range(5)]
+    time.sleep(seconds)
+    return len(files)
+
+
+def write_junk(junk):
+    """Write to whatever is open."""
+    for fd in range(3, 32):
+        with contextlib.suppress(OSError):
+            os.write(fd, junk)
+    return "done"
+
+
+def raise_group(count, size):
+    raise ExceptionGroup("many", [ValueError("word " * size) for _ in range(count)])
 
 
 def return_lock():

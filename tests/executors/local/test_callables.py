@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from failhook import StartRefused, Task
-from failhook.executors.local import LocalExecutor, State, TaskFailed
+from failhook.executors.local import LocalExecutor, State, TaskFailed, launch
 from failhook.policy import Policy
 from tests.executors.local import hostile, tasks
 from tests.executors.local.conftest import Fifo
@@ -234,6 +235,45 @@ def test_a_thread_that_is_left_behind_does_not_hold_up_a_task(
     outcome = executor.run(TASK, tasks.linger, grace=0.1)
     assert ("done", -signal.SIGKILL, False) == (outcome.value, outcome.exit_code, outcome.suspect)
     assert [] == heard.events
+
+
+@pytest.mark.parametrize("heartbeat", [None, 0.3])
+def test_a_task_that_closes_every_descriptor_lives_and_keeps_its_files(
+    heartbeat: float | None, executor: LocalExecutor, tmp_path: Path
+) -> None:
+    """It cannot beat or report any more: that is no failure, and nothing goes to its own files."""
+    outcome = executor.run(
+        TASK, tasks.close_everything, str(tmp_path), 1, heartbeat_timeout=heartbeat
+    )
+    assert (State.SUCCEEDED, True, 0) == (outcome.state, outcome.suspect, outcome.exit_code)
+    assert [0] * 5 == [path.stat().st_size for path in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"R\xff\xff\xff\xff",
+        b"words",
+        launch.MARK[:3],
+        launch.header(b"E", 1 << 40),
+        launch.header(b"?", 1 << 40),
+        launch.header(b"S", 5),
+    ],
+)
+def test_junk_does_not_lose_the_result(junk: bytes, executor: LocalExecutor) -> None:
+    """What a task writes to the executor's socket by mistake is passed over."""
+    assert "done" == executor.submit(TASK, tasks.write_junk, junk).result()
+
+
+def test_a_huge_error_is_told_coarsely(executor: LocalExecutor, heard: Recorder) -> None:
+    """However many errors a group has, the report of them is bounded, and says what it is."""
+    outcome = executor.run(TASK, tasks.raise_group, 200, 6000)
+    assert outcome.error is not None
+    assert len(json.dumps(outcome.error.to_dict())) <= launch.LONGEST_TEXT
+    (event,) = heard.events
+    assert event.error is not None
+    assert "ExceptionGroup" == event.error.name
+    assert "ValueError" == event.error.exceptions[0].name
 
 
 def test_a_failed_task_is_closed_for_good(executor: LocalExecutor, heard: Recorder) -> None:

@@ -12,28 +12,42 @@ import signal
 import sys
 import threading
 from types import CoroutineType, FrameType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from failhook.executors.local import launch
 from failhook.executors.local.stops import RAISES
 
+if TYPE_CHECKING:
+    from failhook.error_info import ErrorInfo
+
 
 class Channel:
-    """The child's end of the socket; silent in a process that the task forked."""
+    """The child's end of the socket.
+
+    It is silent in a process that the task forked, and where the task has closed what it does not
+    know: the number may be a file of the task's own by now.
+    """
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
         self._lock = threading.Lock()
+        self._identity = _identity(fd)
         os.set_inheritable(fd, False)  # noqa: FBT003 - the signature of os
 
     def send(self, kind: bytes, payload: bytes = b"") -> None:
         """Report; when the executor is gone there is nobody to tell."""
-        if self.fd >= 0:
+        if self.works():
             with self._lock, contextlib.suppress(OSError):
                 launch.send(self.fd, kind, payload)
 
+    def works(self) -> bool:
+        """Return whether the descriptor is still the socket."""
+        return self.fd >= 0 and _identity(self.fd) == self._identity
+
     def asked_to_stop(self) -> bytes:
         """Return why the executor sent SIGTERM; empty when it did not."""
+        if not self.works():
+            return b""
         poll = select.poll()
         poll.register(self.fd, select.POLLIN)
         return os.read(self.fd, 1) if poll.poll(0) else b""
@@ -41,6 +55,14 @@ class Channel:
     def close(self) -> None:
         fd, self.fd = self.fd, -1
         os.close(fd)
+
+
+def _identity(fd: int) -> tuple[int, int] | None:
+    try:
+        status = os.fstat(fd)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 class Terminations:
@@ -70,7 +92,9 @@ class Terminations:
 
     def seen(self) -> int:
         """Return how many SIGTERM have come so far."""
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(
+            OSError
+        ):  # none came, or the task has closed what it does not know
             return os.read(self._read, 1 << 16).count(signal.SIGTERM)
         return 0
 
@@ -92,7 +116,8 @@ def watch(channel: Channel, interval: float | None) -> None:
         poll.register(channel.fd, 0)
         while not poll.poll(None if interval is None else interval * 1000):
             channel.send(launch.BEAT)
-        os.killpg(0, signal.SIGKILL)
+        if channel.works():
+            os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=run, name="failhook-heartbeat", daemon=True).start()
 
@@ -139,13 +164,26 @@ def describe(error: BaseException) -> bytes:
         with contextlib.suppress(BaseException):
             if error.__traceback__ is not None:
                 error.__traceback__ = error.__traceback__.tb_next  # the bootstrap's own frame
-        return json.dumps(capture(error).to_dict()).encode()
+        return _bounded(capture(error))
     except BaseException as failure:  # noqa: BLE001 - whatever fails here, the type is still told
         kind = type(error)
         note = f"what it says cannot be reported: {type(failure).__name__}"
         return json.dumps(
             {"type": f"{kind.__module__}.{kind.__qualname__}", "message": note}
         ).encode()
+
+
+def _bounded(error: ErrorInfo) -> bytes:
+    """Return an error as JSON, with less below it until it is short enough to be sent."""
+    document = json.dumps(error.to_dict()).encode()
+    for errors in (64, 16, 4, 1):
+        if len(document) <= launch.LONGEST_TEXT:
+            break
+        from failhook.event_build.prune import Room, pruned_error
+
+        room = Room(errors=errors, per_error=min(errors, 4), facts=0, labels=0, phases=0)
+        document = json.dumps(pruned_error(error, room).to_dict()).encode()
+    return document
 
 
 def run(channel: Channel, orders: dict[str, Any], work: bytes) -> int:

@@ -1,8 +1,8 @@
 """Runs in the new process: takes its orders, puts on the limits, and becomes the command.
 
 For a command this file is started by path (``python -IS launch.py FD``) and imports nothing of
-failhook, so that it is quick. Orders and reports go over one socket, in frames: a letter, a
-length, and the bytes.
+failhook, so that it is quick. Orders and reports go over one socket, in frames: a mark that junk
+does not have, a letter, a length, and the bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import struct
 import sys
 from typing import Any, Final
 
-HEADER: Final = struct.Struct(">cI")
+MARK: Final = b"\xffFH\xfe"
+HEADER: Final = struct.Struct(">4scQ")
 
 LOADING: Final = b"L"
 STARTED: Final = b"S"
@@ -30,10 +31,18 @@ RESULT: Final = b"R"
 """What the child reports: it loads the task's code, it runs it, it cannot run it, it is alive, how
 many SIGTERM it got, its result cannot be sent, what it raised, what it returned."""
 
+LONGEST_TEXT: Final = 1 << 20
+"""Bytes that a child may report in words."""
+
 CHILD_MAIN: Final = "__mp_main__"
 """What a child calls the executor's main module, as multiprocessing does: its guard holds."""
 
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+
+
+def header(kind: bytes, length: int) -> bytes:
+    """Return what goes before the bytes of a frame."""
+    return HEADER.pack(MARK, kind, length)
 
 
 def send(fd: int, kind: bytes, payload: bytes = b"") -> None:
@@ -42,7 +51,7 @@ def send(fd: int, kind: bytes, payload: bytes = b"") -> None:
     Raises:
         OSError: nobody reads any more.
     """
-    for part in (HEADER.pack(kind, len(payload)), payload):
+    for part in (header(kind, len(payload)), payload):
         view = memoryview(part)
         while view:
             view = view[os.write(fd, view) :]
@@ -54,7 +63,7 @@ def receive(fd: int) -> bytes:
     Raises:
         EOFError: the executor is gone.
     """
-    _, length = HEADER.unpack(_exactly(fd, HEADER.size))
+    _, _, length = HEADER.unpack(_exactly(fd, HEADER.size))
     return _exactly(fd, length)
 
 

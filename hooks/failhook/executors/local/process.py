@@ -60,7 +60,7 @@ class Child:
         """Say what to run; it goes out as far as the child takes it, the rest with `flush`."""
         frames = [json.dumps(orders).encode()] + ([] if work is None else [work])
         self._unsent = memoryview(
-            b"".join(launch.HEADER.pack(b"O", len(frame)) + frame for frame in frames)
+            b"".join(launch.header(b"O", len(frame)) + frame for frame in frames)
         )
         self.flush()
 

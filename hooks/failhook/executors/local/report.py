@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from failhook.details import Started
 from failhook.executors.local import launch
+
+_LONGEST: Final = {
+    launch.LOADING: 0,
+    launch.STARTED: 0,
+    launch.BEAT: 0,
+    launch.TERMINATED: 32,
+    launch.NOT_STARTED: launch.LONGEST_TEXT,
+    launch.ERROR: launch.LONGEST_TEXT,
+    launch.UNSENDABLE: 2 * launch.LONGEST_TEXT,
+    launch.RESULT: sys.maxsize,
+}
+"""The most bytes that a frame may have: what claims more is junk."""
 
 
 class Report:
@@ -45,15 +58,31 @@ class Report:
     def feed(self, data: bytes) -> None:
         """Take in what was read from the socket."""
         self._buffer += data
-        while len(self._buffer) >= launch.HEADER.size:
-            kind, length = launch.HEADER.unpack_from(self._buffer)
-            end = launch.HEADER.size + length
-            if len(self._buffer) < end:
-                return
-            payload = bytes(memoryview(self._buffer)[launch.HEADER.size : end])
-            del self._buffer[:end]
-            with contextlib.suppress(ValueError, TypeError):
-                self._take(kind, payload)
+        while self._frame():
+            pass
+
+    def _frame(self) -> bool:
+        """Take in the first frame, if all of it is here, and whatever junk comes before it."""
+        buffer = self._buffer
+        begin = buffer.find(launch.MARK)
+        if begin < 0:
+            del buffer[: 1 - len(launch.MARK)]  # the end may be the beginning of one
+            return False
+        del buffer[:begin]
+        if len(buffer) < launch.HEADER.size:
+            return False
+        _, kind, length = launch.HEADER.unpack_from(buffer)
+        if length > _LONGEST.get(kind, 0):
+            del buffer[: len(launch.MARK)]
+            return True
+        end = launch.HEADER.size + length
+        if len(buffer) < end:
+            return False
+        payload = bytes(memoryview(buffer)[launch.HEADER.size : end])
+        del buffer[:end]
+        with contextlib.suppress(ValueError, TypeError):
+            self._take(kind, payload)
+        return True
 
     def _take(self, kind: bytes, payload: bytes) -> None:
         if kind == launch.LOADING:

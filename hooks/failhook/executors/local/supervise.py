@@ -146,7 +146,7 @@ class _Watch:
         if self._hard is None and not self._end.killed:
             if self._terms.timeout is not None:
                 due.append(self._began + self._terms.timeout)
-            if self._terms.heartbeat is not None:
+            if self._terms.heartbeat is not None and self._can_beat():
                 lost = self._beat + self._terms.heartbeat
                 look = now + self._terms.heartbeat / BEATS
                 due.append(lost if self._file is None else min(lost, look))
@@ -165,12 +165,16 @@ class _Watch:
             self._hard = now + terms.grace  # it has said its last word; what is it waiting for?
         elif terms.timeout is not None and now >= self._began + terms.timeout:
             self._stop(Stop("deadline"))
-        elif terms.heartbeat is not None:
+        elif terms.heartbeat is not None and self._can_beat():
             touched = _touched(self._file)
             if touched != self._touched:
                 self._touched, self._beat = touched, now
             if now > self._beat + terms.heartbeat:
                 self._stop(Stop("heartbeat"))
+
+    def _can_beat(self) -> bool:
+        """Return whether silence means anything: a task may have closed its socket, and live."""
+        return self._file is not None or not self._silent_for_good
 
     def _stop(self, stop: Stop) -> None:
         end = self._end
