@@ -290,7 +290,7 @@ def test_what_a_host_passes_by_mistake_is_refused_with_the_remedy(make: MakePipe
         pipeline.resolve(task, "bogus")  # type: ignore[arg-type]  # the slip itself
     with pytest.raises(ConfigError, match=r"open it first: failhook\.stores\.open_store"):
         Pipeline("x.db")  # type: ignore[arg-type]  # the slip itself
-    with pytest.raises(ConfigError, match="one of thread, inline, none"):
+    with pytest.raises(ConfigError, match="takes one of thread, inline, none, not 'bogus'"):
         Pipeline(dispatch="bogus")  # type: ignore[arg-type]  # the slip itself
 
 

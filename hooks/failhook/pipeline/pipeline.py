@@ -16,7 +16,7 @@ from failhook.clock import Clock, SystemClock
 from failhook.config import Config
 from failhook.decision import Decision
 from failhook.details import FailureDetails
-from failhook.errors import ConfigError, StartRefused, StoreError
+from failhook.errors import StartRefused, StoreError
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
 from failhook.gate.ledger import Attempt, AttemptState
@@ -27,6 +27,13 @@ from failhook.outbox.port import AT_ONCE, Store, Transaction
 from failhook.pipeline.adoption import Refusal, lost
 from failhook.pipeline.process import Process, begin
 from failhook.pipeline.records import RESOLUTIONS, Failure, Records, Resolution
+from failhook.pipeline.slips import (
+    check_choice,
+    check_evidence,
+    check_parts,
+    check_store,
+    check_task,
+)
 from failhook.redact import Redactor
 from failhook.stores.memory import MemoryStore
 from failhook.task import Task
@@ -72,21 +79,16 @@ class Pipeline:
         delivery: DeliveryLimits | None = None,
         executor: str | None = None,
     ) -> None:
-        if dispatch not in _DISPATCH:
-            msg = f"Pipeline(dispatch={dispatch!r}): it is one of {', '.join(_DISPATCH)}"
-            raise ConfigError(msg)
-        for name, given, kind in (
-            ("manager", manager, Manager),
-            ("policies", policies, Policies),
-            ("redactor", redactor, Redactor),
-            ("delivery", delivery, DeliveryLimits),
-        ):
-            if given is not None and not isinstance(given, kind):
-                msg = f"Pipeline({name}=...) takes {kind.__name__}, not {type(given).__name__}"
-                raise ConfigError(msg)
-        if store is not None and not hasattr(store, "transaction"):
-            msg = f"Pipeline(store={store!r}): open it first: failhook.stores.open_store({store!r})"
-            raise ConfigError(msg)
+        check_choice("Pipeline(dispatch=...)", dispatch, _DISPATCH)
+        check_store(store)
+        check_parts(
+            {
+                "manager": (manager, Manager),
+                "policies": (policies, Policies),
+                "redactor": (redactor, Redactor),
+                "delivery": (delivery, DeliveryLimits),
+            }
+        )
         self.clock: Clock = clock or SystemClock()
         self.store: Store = MemoryStore() if store is None else store
         self.manager: Manager = manager or Manager(clock=self.clock)
@@ -143,7 +145,7 @@ class Pipeline:
                 attempt is running already.
             StoreError: the store cannot be written.
         """
-        _expect("started", task, Task)
+        check_task("started", task)
         self._not_closed()
         adoption = self._here.adoption
         loss = adoption.loss(self.store, task)
@@ -164,7 +166,7 @@ class Pipeline:
         Raises:
             StoreError: the store cannot be written.
         """
-        _expect("attach", task, Task)
+        check_task("attach", task)
         task = self._numbered(task)
         with self.store.transaction() as ledger:
             attempt = ledger.attempt(task.attempt_key)
@@ -182,8 +184,8 @@ class Pipeline:
             StoreError: the store cannot be written; nothing was counted.
         """
         if type(task) is not Task or type(evidence) is not Evidence:
-            _expect("failed", task, Task)
-            _expect("failed", evidence, Evidence)
+            check_task("failed", task)
+            check_evidence("failed", evidence)
         if self._closed:
             self._not_closed()
         if self._renumbered:
@@ -209,9 +211,9 @@ class Pipeline:
         Raises:
             StoreError: the store cannot be written.
         """
-        _expect("succeeded", task, Task)
+        check_task("succeeded", task)
         if evidence is not None:
-            _expect("succeeded", evidence, Evidence)
+            check_evidence("succeeded", evidence)
         self._not_closed()
         given, task = task, self._numbered(task)
         suspect = None if evidence is None else self._judge(task, evidence)
@@ -235,10 +237,9 @@ class Pipeline:
             NothingToResolveError: nothing of this task is on hold.
             StoreError: the store cannot be written.
         """
-        _expect("resolve", task, (Task, str))
-        if resolution not in RESOLUTIONS:
-            msg = f"resolve() takes one of {', '.join(RESOLUTIONS)}, not {resolution!r}"
-            raise ConfigError(msg)
+        if not isinstance(task, str):
+            check_task("resolve", task)
+        check_choice("resolve()", resolution, RESOLUTIONS)
         self._not_closed()
         key = task if isinstance(task, str) else task.key
         plugins: set[str] = set()
@@ -406,21 +407,3 @@ class Pipeline:
         while len(self._renumbered) >= _MAX_RENUMBERED:
             self._renumbered.pop(next(iter(self._renumbered)))
         self._renumbered[given.attempt_key] = opened.attempt
-
-
-_REMEDIES: Final = {
-    Task: "a Task",
-    Evidence: "Evidence, such as Evidence.exception(error) or Evidence.returncode(code)",
-    (Task, str): "a Task or its key",
-}
-
-
-def _expect(call: str, given: object, kind: type | tuple[type, ...]) -> None:
-    """Refuse what a host passes by mistake, with the way to pass it.
-
-    Raises:
-        ConfigError: it is something else.
-    """
-    if not isinstance(given, kind):
-        msg = f"{call}() takes {_REMEDIES[kind]}, not {type(given).__name__}"
-        raise ConfigError(msg)
