@@ -67,6 +67,20 @@ class Death:
     options: dict[str, Any] = field(default_factory=dict)
 
 
+def limited(reason: str, rule: str) -> Verdict:
+    """Return a verdict on a process that had a memory limit."""
+    return Verdict("application", reason, confidence="likely", rule=f"process.memory-limit.{rule}")
+
+
+EAT = """
+import os, sys
+kept = []
+try:
+    while True:
+        kept.append(b"x" * (1 << 20))
+except MemoryError:
+    {}
+"""
 CRASHES = [
     ("sigsegv", signal.SIGSEGV, CRASH),
     ("abort", signal.SIGABRT, CRASH),
@@ -119,6 +133,42 @@ DEATHS = [
         "command over its memory limit",
         (python(f"bytearray({1024 * MIB})"),),
         NON_ZERO,
+        {"memory_limit": 256 * MIB},
+    ),
+    Death(
+        "command that cannot allocate crashes",
+        (python(EAT.format("os.kill(os.getpid(), 11)")),),
+        limited("OutOfMemory", "crash.peak"),
+        {"memory_limit": 256 * MIB},
+    ),
+    Death(
+        "command that cannot allocate gives up",
+        (python(EAT.format("sys.exit(1)")),),
+        limited("OutOfMemory", "exit.peak"),
+        {"memory_limit": 256 * MIB},
+    ),
+    Death(
+        "command that cannot allocate says so",
+        (python(f"bytearray({1024 * MIB})"),),
+        limited("OutOfMemory", "exit.said"),
+        {"memory_limit": 256 * MIB, "capture_tail": 4096},
+    ),
+    Death(
+        "command that cannot allocate says so and aborts",
+        (["sh", "-c", "echo 'what():  std::bad_alloc' >&2; kill -ABRT $$"],),
+        limited("OutOfMemory", "crash.said"),
+        {"memory_limit": 256 * MIB, "capture_tail": 4096},
+    ),
+    Death(
+        "command crashes under a memory limit",
+        (["sh", "-c", "kill -SEGV $$"],),
+        limited("NativeCrash", "crash"),
+        {"memory_limit": 256 * MIB},
+    ),
+    Death(
+        "command's child crashes under a memory limit",
+        (["sh", "-c", "sh -c 'kill -SEGV $$'; exit $?"],),
+        limited("NativeCrash", "shell-crash"),
         {"memory_limit": 256 * MIB},
     ),
     Death("callable loses its heartbeat", (tasks.stop_self,), LOST, {"heartbeat_timeout": 0.5}),

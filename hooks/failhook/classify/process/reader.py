@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from failhook.classify.facts import Derived, Facts, Value
+from failhook.classify.process.limits import share
 from failhook.evidence import Evidence
 
 _GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -18,6 +19,7 @@ _GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "duplicate": ("host", "pid"),
     "plugin_error": ("code", "message"),
     "exec": ("errno", "message", "command"),
+    "memory_limit": ("bytes", "peak", "said"),
 }
 _VERDICT: Final = (
     *("kind", "reason", "message", "deterministic", "confidence", "code", "retry_after", "actor"),
@@ -115,6 +117,7 @@ DERIVED: Final[Mapping[str, Derived]] = {
     "signal.name": Derived(_signal_name, ("signal",)),
     "mismatch.recorded": Derived(_recorded, ("mismatch.recorded_state",)),
     "mismatch.executor": Derived(_executor_said, ("mismatch.executor_state",)),
+    "memory_limit.share": Derived(share, ("memory_limit.peak",)),
     "verdict.sure": Derived(_stated_confidence, ("verdict",)),
     "verdict.by_itself": Derived(_stated_by_itself, ("verdict",)),
     "verdict.of_the_executor": Derived(_stated_side, ("verdict",)),

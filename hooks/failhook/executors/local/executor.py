@@ -117,8 +117,9 @@ class LocalExecutor:
             timeout: seconds per attempt. Then SIGTERM goes to its process group; a callable has
                 `TaskDeadline` raised in it, and has succeeded if it catches that and returns.
             grace: seconds from SIGTERM to SIGKILL.
-            memory_limit: bytes: the address space of each process, and the memory of all together
-                where a memory cgroup can be made.
+            memory_limit: bytes: the address space of each process (RLIMIT_AS), and the memory of
+                all together where a memory cgroup can be made. Some programs, such as Java and
+                Node, reserve far more address space than they use, and need a higher limit.
             heartbeat_timeout: seconds without a heartbeat after which an attempt is killed. A
                 callable's process beats by itself; a command touches the file that
                 ``FAILHOOK_HEARTBEAT`` names.

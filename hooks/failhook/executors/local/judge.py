@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import signal
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from failhook.capture import capture
 from failhook.details import Started
@@ -15,6 +16,14 @@ from failhook.executors.local import launch
 from failhook.executors.local.stop import Stop
 from failhook.executors.local.supervise import End
 from failhook.executors.local.work import Call, Command, Terms
+
+_TELLING: Final = 64 << 20
+"""Bytes: the process's own start comes near a smaller limit, and says nothing of the task."""
+_SAID: Final = re.compile(
+    r"MemoryError|std::bad_alloc|[Cc]annot allocate memory|OutOfMemoryError|heap out of memory"
+    r"|[Oo]ut of memory|memory exhausted"
+)
+"""What programs and libraries write when they cannot allocate: Python, C++, libc, Java, Node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +57,12 @@ def judge(end: End, work: Command | Call, terms: Terms) -> Success | Evidence:
         return Success(value, _suspicion(end, terms))
     if end.stop is not None:
         seen = _stopped(end, end.stop, terms)
-        return seen if end.stop.why == "heartbeat" else seen.also(_death(end))
+        return seen if end.stop.why == "heartbeat" else seen.also(_death(end, terms))
     report = end.report
     if report.refusal is not None:
         program = work.argv[0] if isinstance(work, Command) else ""
-        return Evidence.not_started(report.refusal, command=program)
+        refused = Evidence.not_started(report.refusal, command=program)
+        return refused.also(_under_limit(end, terms))
     if report.error is not None:
         raised = Evidence.exception(capture(report.error)).at(started=report.started)
         return raised.also(Evidence(facts=end.oom)) if end.oom.get("oom_own") else raised
@@ -70,7 +80,7 @@ def judge(end: End, work: Command | Call, terms: Terms) -> Success | Evidence:
         seen = _unreported("success")
         begun = report.started is Started.YES
         return Success(None, seen) if begun else seen.at(started=report.started)
-    return _death(end)
+    return _death(end, terms)
 
 
 def unsendable(error: Exception) -> Evidence:
@@ -92,7 +102,7 @@ def _suspicion(end: End, terms: Terms) -> Evidence | None:
     if end.stop is not None and end.stop.why != "deadline":
         return _stopped(end, end.stop, terms)
     if end.code != 0 and not end.killed:
-        return _death(end)
+        return _death(end, terms)
     if end.report.terminations > end.terminated:
         return Evidence.returncode(-signal.SIGTERM)
     if end.oom.get("oom_own"):
@@ -113,16 +123,30 @@ def _stopped(end: End, stop: Stop, terms: Terms) -> Evidence:
     return evidence.at(started=started)
 
 
-def _death(end: End) -> Evidence:
+def _death(end: End, terms: Terms) -> Evidence:
     """Return what the exit status says, with the task's own words beside it, if any."""
     if end.code is None:
         seen = _unreported("finished", can_report=False)
     else:
         sent = signal.SIGKILL if end.killed else signal.SIGTERM if end.terminated else None
         seen = Evidence.returncode(end.code, sent=None if sent is None else int(sent), **end.oom)
+        seen = seen.also(_under_limit(end, terms))
     seen = seen.at(started=end.report.started)
     error = end.report.error
     return seen if error is None else seen.also(Evidence.exception(capture(error)))
+
+
+def _under_limit(end: End, terms: Terms) -> Evidence:
+    """Return what is known of the memory of a process that had a limit."""
+    if terms.memory is None:
+        return Evidence()
+    facts: dict[str, Any] = {"bytes": terms.memory}
+    if terms.memory >= _TELLING:
+        facts["peak"] = end.peak
+    said = _SAID.search(end.output)
+    if said is not None:
+        facts["said"] = said.group()
+    return Evidence(facts={"memory_limit": facts})
 
 
 def _unreported(state: str, *, can_report: bool = True) -> Evidence:

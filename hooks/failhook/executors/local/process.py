@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -25,6 +26,8 @@ _BOOTSTRAP: Final = (
     f"import sys; sys.path.insert(0, {_ROOT!r}); "
     "from failhook.executors.local.child import main; main()"
 )
+_MAXRSS: Final = 1 if sys.platform == "darwin" else 1024
+"""Bytes in the unit of ru_maxrss (getrusage(2))."""
 _NO_SIGPIPE: Final[int] = getattr(socket, "MSG_NOSIGNAL", 0)
 
 
@@ -41,12 +44,15 @@ class Child:
         channel: the executor's end of the socket; it does not block.
         exited: a descriptor that becomes readable when the process ends; None where the system
             has none.
+        peak: the most bytes of memory that it, or one of its children, had in use at a time; 0
+            before its end.
     """
 
     pid: int
     channel: socket.socket
     exited: int | None
     _process: subprocess.Popen[bytes]
+    peak: int = 0
     _unsent: memoryview = field(default_factory=lambda: memoryview(b""))
     _code: int | None = None
     _reaped: bool = False
@@ -100,12 +106,12 @@ class Child:
         """Return whether the process has ended, where `exited` does not tell."""
         if not self._reaped:
             try:
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                pid, status, usage = os.wait4(self.pid, os.WNOHANG)
             except ChildProcessError:
                 self._end(None)
             else:
                 if pid:
-                    self._end(os.waitstatus_to_exitcode(status))
+                    self._end(os.waitstatus_to_exitcode(status), usage)
         return self._reaped
 
     def reap(self) -> int | None:
@@ -115,7 +121,8 @@ class Child:
         """
         if not self._reaped:
             try:
-                self._end(os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]))
+                _, status, usage = os.wait4(self.pid, 0)
+                self._end(os.waitstatus_to_exitcode(status), usage)
             except ChildProcessError:
                 self._end(None)
         return self._code
@@ -130,8 +137,10 @@ class Child:
             os.close(self.exited)
             self.exited = None
 
-    def _end(self, code: int | None) -> None:
+    def _end(self, code: int | None, usage: resource.struct_rusage | None = None) -> None:
         self._reaped = True
+        if usage is not None:
+            self.peak = usage.ru_maxrss * _MAXRSS
         self._code = code
         self._process.returncode = -1 if code is None else code
 

@@ -39,6 +39,7 @@ class End:
         elapsed: seconds that the task ran.
         silent: seconds since its last heartbeat.
         oom: the OOM-kill counters, as `Evidence.returncode` takes them.
+        peak: the most bytes of memory that one of its processes had in use at a time.
         output: the end of its output, where that was kept.
     """
 
@@ -50,6 +51,7 @@ class End:
     elapsed: float = 0.0
     silent: float = 0.0
     oom: dict[str, int] = field(default_factory=dict[str, int])
+    peak: int = 0
     output: str = ""
 
 
@@ -104,6 +106,7 @@ class _Watch:
         now = time.monotonic()
         child.kill()  # whoever is left of its group does not outlive the attempt
         self._end.code = child.reap()
+        self._end.peak = child.peak
         while self._listen():
             pass
         self._end.elapsed = max(0.0, now - self._began)
