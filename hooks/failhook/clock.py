@@ -35,6 +35,8 @@ def as_utc(moment: datetime) -> datetime:
     Raises:
         ValueError: in UTC it is before the year 1 or after the year 9999.
     """
+    if moment.tzinfo is UTC:
+        return moment
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
     try:
@@ -44,11 +46,14 @@ def as_utc(moment: datetime) -> datetime:
         raise ValueError(msg) from None
 
 
+def no_earlier(moment: datetime, than: datetime) -> datetime:
+    """Return the moment in UTC, or the other one where the clock was set back in between."""
+    return max(as_utc(than), as_utc(moment))
+
+
 def to_rfc3339(moment: datetime) -> str:
     """Write a time as RFC 3339 in UTC with microseconds, ending in ``Z``."""
-    if moment.tzinfo is not UTC:
-        moment = as_utc(moment)
-    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
+    return as_utc(moment).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def from_rfc3339(text: str) -> datetime:

@@ -78,6 +78,9 @@ class FailureEvent:
         """Return whether nothing follows by itself: the task failed for good or waits on hold."""
         return self.decision is not None and self.decision.final
 
+    def __hash__(self) -> int:
+        return hash(self.event_id)
+
     def without_exception(self) -> FailureEvent:
         """Return the event with no live object reachable from it."""
         if self.error is None or self.error.exception is None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum, StrEnum
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from failhook.capture import capture
-from failhook.details import Confidence, Kind, Started, is_object
+from failhook.details import Confidence, FailureDetails, Kind, Started, is_object
 from failhook.error_info import ErrorInfo
 from failhook.errors import EvidenceError
+from failhook.given import Given
 
+CancelAction = Literal["cancel", "mark_failed", "interrupt"]
+Deadline = Literal["execution", "run", "sensor", "walltime", "start"]
+
+_given: Final = Given("Evidence", EvidenceError)
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -27,6 +32,10 @@ class Evidence:
         error: the exception, where there is one.
         started: what the observer knows of whether the task's own code ran; None is nothing.
         node: the machine it ran on.
+
+    Raises:
+        EvidenceError: by the constructors too: something has a type or a value that is not
+            allowed; the message names it.
     """
 
     system: str = "process"
@@ -35,6 +44,17 @@ class Evidence:
     error: ErrorInfo | None = None
     started: Started | None = None
     node: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (  # as most are made, at no cost
+            type(self.facts) is dict
+            and type(self.started) is Started
+            and type(self.system) is str
+            and self.error is None
+            and self.node is None
+            and self.context is _NOTHING
+        ):
+            _checked(self)
 
     @classmethod
     def exception(cls, error: object, *, system: str = "python") -> Evidence:
@@ -59,24 +79,28 @@ class Evidence:
                 None when none could be read.
             oom_host: how far the host's ``oom_kill`` in ``/proc/vmstat`` moved.
         """
+        if type(code) is not int:
+            code = _given.whole("returncode: code", code)
         facts: dict[str, Any] = {"signal": -code} if code < 0 else {"exit_code": code}
         if sent is not None:
-            facts["sent"] = sent
+            facts["sent"] = _given.whole("returncode: sent", sent)
         if oom_own is not None:
-            facts["oom_own"] = oom_own
+            facts["oom_own"] = _given.whole("returncode: oom_own", oom_own)
         if oom_host is not None:
-            facts["oom_host"] = oom_host
+            facts["oom_host"] = _given.whole("returncode: oom_host", oom_host)
         return cls("process", facts, started=Started.YES)
 
     @classmethod
     def not_started(cls, error: OSError, *, command: str = "") -> Evidence:
         """Describe a command that could not be executed (no such file, no permission)."""
+        _given.of_type("not_started: error", error, OSError, "an OSError")
+        _given.text("not_started: command", command)
         facts = {"exec": {"errno": error.errno, "message": str(error), "command": command}}
         return cls("process", facts, error=capture(error), started=Started.NO)
 
     @classmethod
     def deadline(
-        cls, limit: float, *, elapsed: float | None = None, which: str = "execution"
+        cls, limit: float, *, elapsed: float | None = None, which: Deadline = "execution"
     ) -> Evidence:
         """Say that the engine itself enforced a deadline on this attempt.
 
@@ -86,6 +110,9 @@ class Evidence:
             which: ``execution``, ``run``, ``sensor``, ``walltime``, or ``start`` for one that
                 never began.
         """
+        _given.seconds("deadline: limit", limit)
+        _given.optional_seconds("deadline: elapsed", elapsed)
+        _given.among("deadline: which", which, get_args(Deadline))
         started = Started.NO if which == "start" else Started.YES
         return cls(
             "process",
@@ -95,7 +122,11 @@ class Evidence:
 
     @classmethod
     def cancel(
-        cls, actor: str | None = None, *, action: str = "cancel", started: Started | None = None
+        cls,
+        actor: str | None = None,
+        *,
+        action: CancelAction = "cancel",
+        started: Started | None = None,
     ) -> Evidence:
         """Say that somebody ended the attempt on purpose.
 
@@ -104,11 +135,14 @@ class Evidence:
             action: ``cancel``, ``mark_failed`` or ``interrupt``.
             started: had it begun?
         """
+        _given.optional_text("cancel: actor", actor)
+        _given.among("cancel: action", action, get_args(CancelAction))
         return cls("process", {"cancel": {"actor": actor, "action": action}}, started=started)
 
     @classmethod
     def shutdown(cls, actor: str | None = None) -> Evidence:
         """Say that the executor ended the attempt because it is itself shutting down."""
+        _given.optional_text("shutdown: actor", actor)
         return cls("process", {"shutdown": {"actor": actor}}, started=Started.YES)
 
     @classmethod
@@ -122,6 +156,10 @@ class Evidence:
             age: seconds since the last one.
             node_ready: whether the node still answers, where known.
         """
+        _given.seconds("heartbeat: timeout", timeout)
+        _given.optional_seconds("heartbeat: age", age)
+        if node_ready is not None:
+            _given.flag("heartbeat: node_ready", node_ready)
         return cls(
             "process",
             {"heartbeat": {"timeout": timeout, "age": age, "node_ready": node_ready}},
@@ -145,6 +183,10 @@ class Evidence:
             can_report: False when the task had no working way to report.
             info: the executor's own words.
         """
+        _given.text("mismatch: executor_state", executor_state)
+        _given.optional_text("mismatch: recorded_state", recorded_state)
+        _given.flag("mismatch: can_report", can_report)
+        _given.optional_text("mismatch: info", info)
         return cls(
             "process",
             {
@@ -166,11 +208,16 @@ class Evidence:
             pid: its process id there.
             why: how that is known: ``process_gone``, ``rebooted`` or ``started_elsewhere``.
         """
+        _given.text("lost: host", host)
+        _given.whole("lost: pid", pid)
+        _given.text("lost: why", why)
         return cls("process", {"lost": {"host": host, "pid": pid, "why": why}}, started=Started.YES)
 
     @classmethod
     def duplicate(cls, *, host: str, pid: int) -> Evidence:
         """Say that the same attempt is still running elsewhere."""
+        _given.text("duplicate: host", host)
+        _given.whole("duplicate: pid", pid)
         return cls("process", {"duplicate": {"host": host, "pid": pid}}, started=Started.NO)
 
     @classmethod
@@ -178,6 +225,8 @@ class Evidence:
         cls, message: str = "", *, code: str | None = None, started: Started = Started.NO
     ) -> Evidence:
         """Describe an error of the executor or of its plugin, with its typed code, if any."""
+        _given.text("plugin_error: message", message)
+        _given.optional_text("plugin_error: code", code)
         return cls("process", {"plugin_error": {"code": code, "message": message}}, started=started)
 
     @classmethod
@@ -195,6 +244,7 @@ class Evidence:
         Raises:
             EvidenceError: it is neither.
         """
+        _given.optional_text("pod: main_container", main_container)
         facts = dict(_document(pod, "a pod"))
         if events is not None:
             facts["events"] = events
@@ -234,22 +284,34 @@ class Evidence:
         Raises:
             EvidenceError: the kind, the confidence or `started` is not one of its closed set.
         """
+        if unknown := more.keys() - _STATED:
+            msg = (
+                f"a verdict has no {', '.join(sorted(unknown))}; "
+                f"beside kind and reason it may have {', '.join(sorted(_STATED))}"
+            )
+            raise EvidenceError(msg)
         given = {"kind": kind or source, "reason": reason, **more}
         stated = _stated(failure_details)
         stated |= {name: _plain(value) for name, value in given.items() if value is not None}
         named = str(stated.get("kind", Kind.UNKNOWN))
-        stated["kind"] = _one_of(Kind, "kind", Kind.APPLICATION if named == "user" else named)
+        stated["kind"] = _given.member(
+            "verdict: kind", Kind.APPLICATION if named == "user" else named, Kind
+        ).value
         if "confidence" in stated:
-            stated["confidence"] = _one_of(Confidence, "confidence", stated["confidence"])
+            level = _given.member("verdict: confidence", stated["confidence"], Confidence)
+            stated["confidence"] = level.value
         started = stated.pop("started", None)
         return cls(
             "process",
             {"verdict": stated},
-            started=None if started is None else Started(_one_of(Started, "started", started)),
+            started=None
+            if started is None
+            else _given.member("verdict: started", started, Started),
         )
 
     def also(self, other: Evidence) -> Evidence:
         """Add what else was seen of the attempt; where both saw the same, this one's stays."""
+        _given.of_type("also: other", other, Evidence, "an Evidence")
         return Evidence(
             system=self.system,
             facts={**other.facts, **self.facts},
@@ -289,6 +351,9 @@ class Evidence:
         Raises:
             EvidenceError: it has no ``evidence`` object.
         """
+        _given.of_type(
+            "from_dict: document", document, Mapping, 'an object such as {"evidence": {}}'
+        )
         facts = document.get("evidence")
         if not is_object(facts):
             msg = f"evidence is {type(facts).__name__}; it must be an object"
@@ -310,6 +375,24 @@ class Evidence:
 
 
 _STARTED: Final = frozenset(Started)
+_STATED: Final = frozenset(field.name for field in fields(FailureDetails)) - {
+    *("kind", "reason", "rule", "evidence"),
+}
+
+
+def _checked(evidence: Evidence) -> None:
+    """Refuse fields of a wrong type; a start that is named by its word becomes a `Started`."""
+    _given.text("system", evidence.system)
+    _given.of_type("facts", evidence.facts, Mapping, "a mapping")
+    _given.of_type("context", evidence.context, Mapping, "a mapping")
+    if evidence.error is not None:
+        _given.of_type(
+            "error", evidence.error, ErrorInfo, "an ErrorInfo; Evidence.exception() makes one"
+        )
+    _given.optional_text("node", evidence.node)
+    started = evidence.started
+    if started is not None and type(started) is not Started:
+        object.__setattr__(evidence, "started", _given.member("started", started, Started))
 
 
 def _recorded(error: object) -> ErrorInfo | None:
@@ -330,15 +413,6 @@ def _document(source: object, what: str) -> Mapping[str, Any]:
 def _plain(value: object) -> object:
     """Return what an enum's member stands for; anything else stays."""
     return value.value if isinstance(value, Enum) else value
-
-
-def _one_of(closed: type[StrEnum], what: str, value: object) -> str:
-    try:
-        return closed(str(value)).value
-    except ValueError:
-        allowed = ", ".join(closed)
-        msg = f"a verdict's {what} is {value!r}; it is one of {allowed}"
-        raise EvidenceError(msg) from None
 
 
 def _stated(details: object) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from failhook.clock import from_rfc3339, to_rfc3339
+from failhook.clock import from_rfc3339, no_earlier, to_rfc3339
 
 MAX_TRANSITIONS: Final = 50
 """The first transitions and the newest ones are kept; a history never grows past this."""
@@ -79,8 +79,16 @@ class PhaseHistory:
     transitions: tuple[PhaseTransition, ...] = ()
 
     def then(self, phase: str, occurred_at: datetime, message: str = "") -> PhaseHistory:
-        """Return the history with one phase more; an empty one or the last one again adds none."""
-        if not phase or (self.transitions and self.transitions[-1].phase == phase):
+        """Return the history with one phase more; an empty one or the last one again adds none.
+
+        Time never goes back in it: where the clock did, the phase has the time of the one before.
+        """
+        if self.transitions:
+            last = self.transitions[-1]
+            if last.phase == phase:
+                return self
+            occurred_at = no_earlier(occurred_at, last.occurred_at)
+        if not phase:
             return self
         transitions = (*self.transitions, PhaseTransition(str(phase), occurred_at, message))
         if len(transitions) > MAX_TRANSITIONS:

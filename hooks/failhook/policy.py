@@ -13,14 +13,26 @@ from failhook.errors import ConfigError
 NON_RETRYABLE_CODES: Final = ("BadTaskSpecification", "MetadataTooLarge")
 """Plugin error codes that no retry can cure (flyteorg/flyte, executor nonRetryableErrorCodes)."""
 
+MAX_ATTEMPTS: Final = 1_000_000
+"""Attempts that each budget may pay for, at most."""
+
+MAX_DELAY: Final = 86_400.0
+"""Seconds, one day: no attempt waits longer for the next one, whoever asks for it."""
+
+_MOST: Final = 2.0**53
+"""Up to here a number is the same in every reader of JSON."""
+
 WhenRefundsEnd = Literal["charge", "fail"]
 
 
-def _at_least(name: str, value: object, least: float) -> None:
+def _at_least(name: str, value: object, least: float, most: float = _MOST) -> None:
     if isinstance(value, bool) or not (
         isinstance(value, int | float) and least <= value < math.inf
     ):
         msg = f"policy.{name} is {value!r}; it must be a number, {least} or more"
+        raise ConfigError(msg)
+    if value > most:
+        msg = f"policy.{name} is {value!r}; it must be a number, {most:.0f} or less"
         raise ConfigError(msg)
 
 
@@ -31,7 +43,7 @@ class Backoff:
     Attributes:
         initial: seconds before the first retry; 0 retries at once.
         factor: what each further retry multiplies the wait by.
-        maximum: seconds; no wait is longer.
+        maximum: seconds, at most `MAX_DELAY`; no wait is longer.
         jitter: spread each wait evenly between 0 and its full length.
     """
 
@@ -43,18 +55,23 @@ class Backoff:
     def __post_init__(self) -> None:
         _at_least("initial", self.initial, 0)
         _at_least("factor", self.factor, 1)
-        _at_least("maximum", self.maximum, 0)
+        _at_least("maximum", self.maximum, 0, MAX_DELAY)
         if type(self.jitter) is not bool:
             msg = f"policy.jitter is {self.jitter!r}; it is true or false"
             raise ConfigError(msg)
 
     def delay(self, retry: int, random: float) -> float:
-        """Return the seconds before the `retry`-th retry (from 1); `random` is in 0..1."""
+        """Return the seconds before the `retry`-th retry (from 1).
+
+        Args:
+            retry: the number of the retry.
+            random: in 0..1, for the jitter; what is outside counts as the nearer end, NaN as 1.
+        """
         try:
             full = min(self.maximum, self.initial * self.factor ** max(0, retry - 1))
         except OverflowError:
             full = self.maximum if self.initial else 0.0
-        return full * random if self.jitter else full
+        return full * max(0.0, min(1.0, random)) if self.jitter else full
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("initial", "factor", "maximum", "jitter")}
@@ -62,7 +79,7 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What one task may cost.
+    """What one task may cost; each of the three budgets pays for `MAX_ATTEMPTS` at most.
 
     Attributes:
         retries: the user's own budget; application, timeout and unknown failures pay from it.
@@ -95,6 +112,9 @@ class Policy:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 msg = f"policy.{name} is {value!r}; it must be a whole number, 0 or more"
+                raise ConfigError(msg)
+            if value > MAX_ATTEMPTS:
+                msg = f"policy.{name} is {value}; it must be a whole number, {MAX_ATTEMPTS} or less"
                 raise ConfigError(msg)
         if self.when_refunds_end not in ("charge", "fail"):
             msg = f"policy.when_refunds_end is {self.when_refunds_end!r}; it is 'charge' or 'fail'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 from failhook.clock import as_utc, from_rfc3339, to_rfc3339
 from failhook.errors import ConfigError
+from failhook.given import Given
 from failhook.policy import Policy
 from failhook.text import clean
 
@@ -18,7 +20,13 @@ MAX_NAME: Final = 1_024
 """Characters that each of a task's four names may have."""
 
 _MOST: Final = 2**31
+_given: Final = Given("Task", ConfigError)
 _NO_LABELS: Final[Mapping[str, str]] = MappingProxyType({})
+
+_traceparent = re.compile(
+    "(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+).fullmatch
+"""Source: W3C Trace Context, section 3.2."""
 
 
 def new_run_id() -> str:
@@ -39,17 +47,21 @@ class Task:
         generation: counts from 1; a cleared task starts a new one, with fresh budgets.
         attempt: counts from 1; the ledger's number, not a host's own.
         owner: who is to be told.
-        labels: for routing; names and values are strings.
+        labels: for routing; names and values are strings, nothing else is taken.
         logical_time: the time the run stands for (Airflow's logical date); kept in UTC, and one
             without an offset is taken as UTC.
-        traceparent: the W3C trace context that the attempt belongs to.
+        traceparent: the W3C trace context that the attempt belongs to. A string of another form
+            is dropped, None in its place: nobody can follow it, and it could hold a secret.
         log_url: where its log can be read.
         executor: what runs it.
         idempotent: may it run twice? False turns an unknown outcome into a hold.
         policy: what it may cost; None leaves it to the configuration.
         job_key: the same across runs: namespace/workflow/name.
         key: one run across its attempts: job key, run id, map index, generation.
-        attempt_key: one attempt.
+        attempt_key: one attempt; a task is hashed by it.
+
+    Raises:
+        ConfigError: a field has a type or a value that is not allowed; the message names it.
     """
 
     workflow: str
@@ -73,27 +85,8 @@ class Task:
     attempt_key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("namespace", "workflow", "name", "run_id"):
-            value = getattr(self, name)
-            if not isinstance(value, str) or not value:
-                msg = f"Task.{name} is {value!r}; it must be a string that is not empty"
-                raise ConfigError(msg)
-            if (cleaned := clean(value)) is not value:
-                object.__setattr__(self, name, cleaned)
-            if len(cleaned) > MAX_NAME:
-                msg = f"Task.{name} has {len(cleaned)} characters; at most {MAX_NAME} are allowed"
-                raise ConfigError(msg)
-        for name, least in (("generation", 1), ("attempt", 1), ("map_index", -1)):
-            value = getattr(self, name)
-            whole = isinstance(value, int) and least <= value <= _MOST
-            if not whole and (name != "map_index" or value is not None):
-                msg = f"Task.{name} is {value!r}; it must be a whole number, {least} or more"
-                raise ConfigError(msg)
-        if self.logical_time is not None:
-            object.__setattr__(self, "logical_time", as_utc(self.logical_time))
-        if type(self.labels) is not MappingProxyType:
-            labels = {str(name): str(value) for name, value in self.labels.items()}
-            object.__setattr__(self, "labels", MappingProxyType(labels))
+        _check_identity(self)
+        _check_more(self)
         job_key = "/".join(map(_escaped, (self.namespace, self.workflow, self.name)))
         index = "" if self.map_index is None else f"[{self.map_index}]"
         key = f"{job_key}/{_escaped(self.run_id)}{index}/{self.generation}"
@@ -112,6 +105,9 @@ class Task:
     def cleared(self) -> Task:
         """Return the same task in a new generation: attempt 1, fresh budgets."""
         return replace(self, generation=self.generation + 1, attempt=1)
+
+    def __hash__(self) -> int:
+        return hash(self.attempt_key)
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self).from_dict, (self.to_dict(),)
@@ -160,6 +156,65 @@ class Task:
         if document.get("policy") is not None:
             values["policy"] = Policy.from_dict(document["policy"])
         return cls(**values)
+
+
+_TYPES: Final = (
+    ("owner", str, "a string or None"),
+    ("traceparent", str, "a string or None"),
+    ("log_url", str, "a string or None"),
+    ("executor", str, "a string or None"),
+    ("logical_time", datetime, "a datetime or None"),
+    ("policy", Policy, "a Policy or None; Policy.from_dict() makes one of a mapping"),
+)
+
+
+def _check_identity(task: Task) -> None:
+    for name in ("namespace", "workflow", "name", "run_id"):
+        value = getattr(task, name)
+        if not isinstance(value, str) or not value:
+            raise _given.wrong(name, value, "a string that is not empty")
+        if (cleaned := clean(value)) is not value:
+            object.__setattr__(task, name, cleaned)
+        if len(cleaned) > MAX_NAME:
+            msg = f"Task.{name} has {len(cleaned)} characters; at most {MAX_NAME} are allowed"
+            raise ConfigError(msg)
+    for name, least in (("generation", 1), ("attempt", 1), ("map_index", -1)):
+        value = getattr(task, name)
+        whole = type(value) is int and least <= value <= _MOST
+        if not whole and (name != "map_index" or value is not None):
+            raise _given.wrong(name, value, f"a whole number, {least} or more")
+
+
+def _check_more(task: Task) -> None:
+    for name, kind, allowed in _TYPES:
+        value = getattr(task, name)
+        if value is not None and not isinstance(value, kind):
+            raise _given.wrong(name, value, allowed)
+    if type(task.idempotent) is not bool:
+        raise _given.wrong("idempotent", task.idempotent, "True or False")
+    if task.logical_time is not None:
+        object.__setattr__(task, "logical_time", _logical_time(task.logical_time))
+    if task.traceparent is not None and not _traceparent(task.traceparent):
+        object.__setattr__(task, "traceparent", None)
+    if task.labels is not _NO_LABELS:
+        object.__setattr__(task, "labels", _labels(task.labels))
+
+
+def _logical_time(moment: datetime) -> datetime:
+    try:
+        return as_utc(moment)
+    except ValueError as error:
+        msg = f"Task.logical_time: {error}"
+        raise ConfigError(msg) from None
+
+
+def _labels(labels: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the labels frozen, as the task's own."""
+    _given.of_type("labels", labels, Mapping, "a mapping of strings to strings")
+    for name, value in labels.items():
+        _given.text(f"labels: the name {name!r}", name)
+        _given.text(f"labels[{name!r}]", value)
+    return labels if isinstance(labels, MappingProxyType) else MappingProxyType(dict(labels))
 
 
 def _escaped(part: str) -> str:

@@ -20,7 +20,7 @@ verdicts = st.builds(
     executor_side=st.booleans(),
     cleanup=st.booleans(),
     code=st.sampled_from(CODES),
-    retry_after=st.sampled_from((None, 0.0, 7.0, float("inf"), float("nan"), -1.0)),
+    retry_after=st.sampled_from((None, 0.0, 7.0, float("inf"), float("nan"), -1.0, 1e300)),
 )
 
 policies = st.builds(

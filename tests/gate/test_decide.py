@@ -7,7 +7,7 @@ import pytest
 from failhook.decision import Action, Charge, Counters, Decision
 from failhook.details import Confidence, FailureDetails, Kind, Started
 from failhook.gate.decide import decide
-from failhook.policy import Backoff, Policy
+from failhook.policy import MAX_DELAY, Backoff, Policy
 
 KILLED = FailureDetails(kind=Kind.INFRA, reason="KilledBySignal", started=Started.YES)
 GUESSED = FailureDetails(
@@ -259,6 +259,25 @@ def test_a_retry_after_that_makes_no_sense_is_not_waited_for(asked: float) -> No
     details = FailureDetails(kind=Kind.APPLICATION, reason="RemoteThrottled", retry_after=asked)
 
     assert 0.0 == decide(details, Policy(retries=1), Counters()).delay
+
+
+@pytest.mark.parametrize("asked", [86_401, 1e300, 10**400])
+def test_no_wait_is_longer_than_a_day(asked: float) -> None:
+    """Whatever the other side asks for, the next attempt begins within a day, and says when."""
+    details = FailureDetails(kind=Kind.APPLICATION, reason="RemoteThrottled", retry_after=asked)
+
+    decision = decide(details, Policy(retries=1), Counters())
+
+    assert MAX_DELAY == decision.delay
+    assert decision.message.startswith("retry in 86400 s as attempt 2: ")
+
+
+@pytest.mark.parametrize("random", [-1.0, 5.0, float("nan")])
+def test_a_broken_random_number_breaks_no_delay(random: float) -> None:
+    """The delay stays within its backoff."""
+    policy = Policy(retries=1, backoff=Backoff(initial=10))
+
+    assert 0 <= decide(RAISED, policy, Counters(), random=random).delay <= 10
 
 
 def test_every_decision_says_who_pays_and_what_is_left() -> None:

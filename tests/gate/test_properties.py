@@ -9,7 +9,7 @@ from failhook.decision import Action, Charge, Counters
 from failhook.details import FailureDetails, Kind, Started
 from failhook.gate.amend import improves, moved
 from failhook.gate.decide import CORRUPTED_PLUGIN_STATE, decide
-from failhook.policy import Policy
+from failhook.policy import MAX_DELAY, Policy
 from tests.gate.strategies import policies, verdicts
 
 
@@ -27,7 +27,9 @@ def test_attempts_never_exceed_one_plus_the_limits(
         assert decision.after.user <= policy.retries
         assert decision.after.infra <= policy.max_infra_refunds
         assert decision.after.system <= policy.max_system_failures
-        assert decision.delay >= 0
+        assert 0 <= decision.delay <= MAX_DELAY
+        assert "None" not in decision.message
+        assert "None" not in decision.because.text
         spent = decision.after
         if decision.final:
             break

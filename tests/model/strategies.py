@@ -12,7 +12,7 @@ from failhook.details import Confidence, Fact, FailureDetails, Hint, Kind, Start
 from failhook.error_info import ErrorInfo, Mark
 from failhook.event import EventType, FailureEvent, event_id
 from failhook.phases import Phase, PhaseHistory
-from failhook.policy import Backoff, Policy
+from failhook.policy import MAX_DELAY, Backoff, Policy
 from failhook.task import Task
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 890123, tzinfo=UTC)
@@ -30,7 +30,11 @@ scalars = st.one_of(
 )
 
 backoffs = st.builds(
-    Backoff, initial=seconds, factor=st.floats(1, 10), maximum=seconds, jitter=st.booleans()
+    Backoff,
+    initial=seconds,
+    factor=st.floats(1, 10),
+    maximum=st.floats(0, MAX_DELAY),
+    jitter=st.booleans(),
 )
 policies = st.builds(
     Policy,
@@ -60,7 +64,7 @@ def tasks(some=texts, names=tokens):
         owner=st.none() | some,
         labels=st.dictionaries(some, some, max_size=3),
         logical_time=st.none() | moments,
-        traceparent=st.none() | some,
+        traceparent=st.none() | st.just(f"00-{'7' * 32}-{'b' * 16}-01"),
         log_url=st.none() | some,
         executor=st.none() | some,
         idempotent=st.booleans(),
@@ -111,7 +115,7 @@ def decisions(some=texts):
         after=counters,
         attempt=st.integers(1, 9),
         max_tries=st.integers(1, 9),
-        delay=seconds,
+        delay=st.floats(0, MAX_DELAY),
         code=st.none() | some,
         cleanup=st.booleans(),
     )

@@ -340,6 +340,16 @@ def test_a_plain_event_keeps_its_very_objects():
     assert DECISION is event.decision
 
 
+def test_no_attempt_ends_before_it_began():
+    """Where the clock was set back during an attempt, it ends when it began; else as told."""
+    earlier, later = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
+
+    assert NOW == built(started_at=NOW, ended_at=earlier).ended_at
+    assert NOW == built(started_at=NOW, ended_at=earlier.replace(tzinfo=None)).ended_at
+    assert later == built(started_at=NOW, ended_at=later).ended_at
+    assert earlier == built(ended_at=earlier).ended_at
+
+
 def test_the_live_exception_stays_until_it_is_stripped():
     """The first delivery has the live exception, though the texts about it were redacted."""
     live = ValueError(PLANTED["password"].text)

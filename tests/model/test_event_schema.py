@@ -128,6 +128,12 @@ def test_a_later_schema_is_refused_by_name(event):
         FailureEvent.from_dict(document)
 
 
+@given(events())
+def test_equal_events_are_one_key(event):
+    """An event can be the key of a dictionary, and its hash agrees with equality."""
+    assert "found" == {event: "found"}[FailureEvent.from_json(event.to_json())]
+
+
 def test_observers_of_one_thing_compute_one_id():
     """The id depends on type, attempt key and revision, and on nothing else."""
     task = Task("w", "t", run_id="r")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 from enum import Enum
 
 import pytest
@@ -216,23 +217,101 @@ def test_a_verdict_may_say_whether_the_task_had_begun():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"kind": "weather"}, r"a verdict's kind is 'weather'; it is one of infra, application"),
-        ({"kind": ["infra"]}, r"a verdict's kind is \"\['infra'\]\"; it is one of"),
+        ({"kind": "weather"}, r"verdict: kind is 'weather'; it must be one of infra, application"),
+        ({"kind": ["infra"]}, r"verdict: kind is \"\['infra'\]\"; it must be one of"),
         (
             {"kind": "infra", "confidence": "sure"},
-            r"a verdict's confidence is 'sure'; it is one of guess, likely, confirmed",
+            r"Evidence\.verdict: confidence is 'sure'; it must be one of guess, likely, confirmed",
         ),
         (
             {"kind": "infra", "started": "perhaps"},
-            r"a verdict's started is 'perhaps'; it is one of yes, no, maybe",
+            r"Evidence\.verdict: started is 'perhaps'; it must be one of yes, no, maybe",
         ),
-        ({"failure_details": {"source": "weather"}}, r"a verdict's kind is 'weather'"),
+        ({"failure_details": {"source": "weather"}}, r"verdict: kind is 'weather'"),
     ],
 )
 def test_a_verdict_outside_the_closed_sets_is_refused(more, message):
     """What a host may say is closed; the error names the field, the value, and the set."""
     with pytest.raises(EvidenceError, match=message):
         Evidence.verdict(**more)
+
+
+NO_DEADLINE = r"which is 'x'; it must be one of execution, run, sensor, walltime, start"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Evidence(facts=None), r"facts is None; it must be a mapping"),
+        (lambda: Evidence(context=[1]), r"context is \[1\]; it must be a mapping"),
+        (lambda: Evidence(system=None), r"system is None; it must be a string"),
+        (lambda: Evidence(error="x"), r"error is 'x'; it must be an ErrorInfo"),
+        (lambda: Evidence(started="zzz"), r"started is 'zzz'; it must be one of yes, no, maybe"),
+        (lambda: Evidence(node=5), r"node is 5; it must be a string or None"),
+        (lambda: Evidence.returncode(1).at(node=5), r"node is 5; it must be a string or None"),
+        (lambda: Evidence.returncode(1).at(started="zzz"), r"started is 'zzz'; it must be one of"),
+        (lambda: Evidence.returncode(1).also(None), r"also: other is None; it must be an Evidence"),
+        (lambda: Evidence.returncode(None), r"returncode: code is None; it must be a whole number"),
+        (lambda: Evidence.returncode("1"), r"returncode: code is '1'; it must be a whole number"),
+        (lambda: Evidence.returncode(1.5), r"returncode: code is 1\.5; it must be a whole number"),
+        (lambda: Evidence.returncode(True), r"returncode: code is True; it must be a whole number"),
+        (lambda: Evidence.returncode(-9, sent="KILL"), r"returncode: sent is 'KILL'"),
+        (lambda: Evidence.returncode(-9, oom_own=0.5), r"returncode: oom_own is 0\.5"),
+        (lambda: Evidence.returncode(-9, oom_host="1"), r"returncode: oom_host is '1'"),
+        (
+            lambda: Evidence.not_started(ValueError()),
+            r"not_started: error is ValueError\(\); .*OSE",
+        ),
+        (
+            lambda: Evidence.not_started(OSError(), command=["x"]),
+            r"not_started: command is \['x'\]",
+        ),
+        (lambda: Evidence.deadline("5"), r"deadline: limit is '5'; it must be a number of seconds"),
+        (lambda: Evidence.deadline(None), r"deadline: limit is None"),
+        (lambda: Evidence.deadline(True), r"deadline: limit is True"),
+        (lambda: Evidence.deadline(float("nan")), r"deadline: limit is nan"),
+        (lambda: Evidence.deadline(float("inf")), r"deadline: limit is inf"),
+        (lambda: Evidence.deadline(5, elapsed="6"), r"deadline: elapsed is '6'"),
+        (lambda: Evidence.deadline(5, which="x"), NO_DEADLINE),
+        (lambda: Evidence.cancel(5), r"cancel: actor is 5; it must be a string or None"),
+        (
+            lambda: Evidence.cancel(action="x"),
+            r"cancel: action is 'x'; it must be one of cancel, mark_failed, interrupt",
+        ),
+        (lambda: Evidence.cancel(action=["x"]), r"cancel: action is \['x'\]; it must be one of"),
+        (lambda: Evidence.cancel(started="x"), r"started is 'x'; it must be one of yes, no, maybe"),
+        (lambda: Evidence.shutdown(5), r"shutdown: actor is 5"),
+        (lambda: Evidence.heartbeat(timeout="x"), r"heartbeat: timeout is 'x'"),
+        (lambda: Evidence.heartbeat(timeout=1, age="x"), r"heartbeat: age is 'x'"),
+        (lambda: Evidence.heartbeat(timeout=1, node_ready=1), r"node_ready is 1; .* True or False"),
+        (
+            lambda: Evidence.mismatch(executor_state=5, recorded_state=None),
+            r"mismatch: executor_state is 5; it must be a string",
+        ),
+        (lambda: Evidence.lost(host="h", pid="7", why="x"), r"lost: pid is '7'"),
+        (lambda: Evidence.duplicate(host=None, pid=7), r"duplicate: host is None"),
+        (lambda: Evidence.plugin_error(b"x"), r"plugin_error: message is b'x'"),
+        (lambda: Evidence.plugin_error("x", code=5), r"plugin_error: code is 5"),
+        (lambda: Evidence.pod({}, main_container=5), r"pod: main_container is 5"),
+        (lambda: Evidence.record(5, {}), r"system is 5; it must be a string"),
+        (lambda: Evidence.from_dict([]), r"from_dict: document is \[\]; it must be an object such"),
+        (lambda: Evidence.verdict("infra", mesage="x"), r"no mesage; beside kind and .*, message,"),
+    ],
+)
+def test_what_cannot_be_evidence_is_refused_where_it_is_made(make, message):
+    """A wrong type or value raises one error with its name, and is never found out later."""
+    with pytest.raises(EvidenceError, match=message):
+        make()
+
+
+def test_numbers_and_words_of_other_types_become_plain():
+    """A start may be given by its word, and a signal as the standard library's own number."""
+    evidence = Evidence.returncode(-signal.SIGKILL, sent=signal.SIGTERM).at(started="no")
+
+    assert Started.NO is evidence.started
+    assert {"signal": 9, "sent": 15} == evidence.facts
+    assert int is type(evidence.facts["sent"])
+    assert "no" == evidence.to_dict()["context"]["started"]
 
 
 def test_two_observers_evidence_is_one():

@@ -27,6 +27,26 @@ def told(*phases):
     return history
 
 
+@given(st.lists(st.integers(-1_000, 1_000), max_size=9))
+def test_time_never_goes_back(seconds):
+    """Where the clock is set back between two phases, the later has the time of the one before."""
+    history = PhaseHistory()
+    for number, second in enumerate(seconds):
+        history = history.then(f"phase {number}", at(second))
+
+    times = [transition.occurred_at for transition in history.transitions]
+    assert sorted(times) == times
+    assert {at(second) for second in seconds[:1]} == set(times[:1])
+    assert set(times) <= {at(second) for second in seconds}
+
+
+def test_a_clock_without_an_offset_is_taken_as_utc():
+    """A host's clock may tell times without an offset: they are compared as UTC."""
+    naive = PhaseHistory().then("Queued", at(5).replace(tzinfo=None)).then("Executing", at(4))
+
+    assert at(5) == naive.transitions[1].occurred_at
+
+
 @given(st.lists(st.sampled_from(["", *Phase, "HostsOwn"])))
 def test_no_phase_is_empty_or_repeated(phases):
     """An empty phase, or the last one again, adds nothing; every other phase does."""

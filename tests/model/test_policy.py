@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from failhook.details import Confidence
 from failhook.errors import ConfigError
-from failhook.policy import Backoff, Policy
+from failhook.policy import MAX_ATTEMPTS, MAX_DELAY, Backoff, Policy
 from tests.model.strategies import backoffs, policies
 
 
@@ -43,6 +44,14 @@ def test_plain_words_are_taken_for_what_they_name():
         ({"retrys": 1}, r"policy\.retrys is not a setting; known are backoff, infra_backoff"),
         ({"retries": -1}, r"policy\.retries is -1; it must be a whole number, 0 or more"),
         ({"retries": 1.5}, r"policy\.retries is 1\.5; it must be a whole number"),
+        (
+            {"retries": 99999999999999999999},
+            r"policy\.retries is 9{20}; it must be a whole number, 1000000 or less",
+        ),
+        ({"max_infra_refunds": MAX_ATTEMPTS + 1}, r"policy\.max_infra_refunds is 1000001; .* less"),
+        ({"max_system_failures": 2**63}, r"policy\.max_system_failures is \d+; .* or less"),
+        ({"total_deadline": 1e300}, r"policy\.total_deadline is 1e\+300; it must be a number, 90"),
+        ({"backoff": {"maximum": 86_401}}, r"maximum is 86401; it must be a number, 86400 or less"),
         ({"retries": True}, r"policy\.retries is True; it must be a whole number"),
         ({"max_infra_refunds": "3"}, r"policy\.max_infra_refunds is '3'; it must be a whole"),
         ({"max_system_failures": None}, r"policy\.max_system_failures is None"),
@@ -84,10 +93,24 @@ def test_a_backoff_must_be_one():
         Policy(infra_backoff=5)
 
 
-@given(backoffs, st.integers(-5, 10**9), st.floats(0, 1))
+@given(backoffs, st.integers(-5, 10**9), st.floats())
 def test_no_wait_is_longer_than_the_maximum(backoff, retry, random):
-    """Whatever the retry's number, the wait is a number between 0 and the maximum."""
-    assert 0 <= backoff.delay(retry, random) <= backoff.maximum
+    """Whatever the retry and the random number, the wait is between 0 and the maximum, a day."""
+    assert 0 <= backoff.delay(retry, random) <= backoff.maximum <= MAX_DELAY
+
+
+@pytest.mark.parametrize(("random", "delay"), [(-1, 0), (5, 10), (math.nan, 10), (-math.inf, 0)])
+def test_a_random_number_outside_its_range_counts_as_an_end_of_it(random, delay):
+    """A random source that is broken makes no wait negative, longer, or no number at all."""
+    assert delay == Backoff(initial=10).delay(1, random)
+
+
+def test_the_largest_limits_are_allowed():
+    """Each budget may pay for a million attempts, and a wait may take a day."""
+    policy = Policy(retries=MAX_ATTEMPTS, backoff=Backoff(initial=1e9, maximum=MAX_DELAY))
+
+    assert MAX_ATTEMPTS == policy.retries
+    assert 86_400 == policy.backoff.delay(1, 1.0)
 
 
 def test_waits_grow_and_jitter_spreads_them():

@@ -85,6 +85,24 @@ def test_a_run_id_is_generated_unless_given():
         ({"attempt": None}, r"Task\.attempt is None; it must be a whole number, 1 or more"),
         ({"map_index": "3"}, r"Task\.map_index is '3'; it must be a whole number, -1 or more"),
         ({"map_index": -2}, r"Task\.map_index is -2; it must be a whole number, -1 or more"),
+        ({"attempt": True}, r"Task\.attempt is True; it must be a whole number, 1 or more"),
+        ({"owner": 5}, r"Task\.owner is 5; it must be a string or None"),
+        ({"log_url": ["x"]}, r"Task\.log_url is \['x'\]; it must be a string or None"),
+        ({"executor": 3}, r"Task\.executor is 3; it must be a string or None"),
+        ({"traceparent": b"x"}, r"Task\.traceparent is b'x'; it must be a string or None"),
+        ({"policy": "x"}, r"Task\.policy is 'x'; it must be a Policy or None"),
+        ({"policy": {"retries": 1}}, r"Task\.policy is .*; Policy\.from_dict\(\) makes one"),
+        ({"labels": None}, r"Task\.labels is None; it must be a mapping of strings to strings"),
+        ({"labels": [("a", "b")]}, r"Task\.labels is \[\('a', 'b'\)\]; it must be a mapping"),
+        ({"labels": {"a": 1}}, r"Task\.labels\['a'\] is 1; it must be a string"),
+        ({"labels": {5: "a"}}, r"Task\.labels: the name 5 is 5; it must be a string"),
+        ({"labels": MappingProxyType({"a": 1})}, r"Task\.labels\['a'\] is 1"),
+        ({"logical_time": "2020-01-01"}, r"Task\.logical_time is '2020-01-01'; .* a datetime or"),
+        (
+            {"logical_time": datetime.min.replace(tzinfo=timezone(timedelta(hours=2)))},
+            r"Task\.logical_time: 0001-01-01 .* is outside the years 1 to 9999",
+        ),
+        ({"idempotent": "no"}, r"Task\.idempotent is 'no'; it must be True or False"),
     ],
 )
 def test_a_wrong_task_is_refused_by_name(more, message):
@@ -107,12 +125,12 @@ def test_the_longest_names_are_allowed():
 
 
 def test_labels_are_frozen_strings():
-    """Labels become strings, are the task's own, and nobody can change them."""
-    given_labels = {"team": "sales", 5: 7}
+    """Labels are the task's own, and nobody can change them."""
+    given_labels = {"team": "sales"}
     task = Task("w", "t", labels=given_labels)
     given_labels["team"] = "other"
 
-    assert {"team": "sales", "5": "7"} == dict(task.labels)
+    assert {"team": "sales"} == dict(task.labels)
     assert MappingProxyType is type(task.labels)
     assert task.labels is task.next_attempt().labels
     with pytest.raises(TypeError):
@@ -126,6 +144,43 @@ def test_the_logical_time_is_kept_in_utc():
     naive = Task("w", "t", logical_time=datetime(2026, 1, 1))  # noqa: DTZ001 - that is the point
 
     assert datetime(2026, 1, 1, tzinfo=UTC) == aware.logical_time == naive.logical_time
+
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+def test_a_trace_context_is_kept():
+    """A traceparent of the W3C form stays, also one of a later version."""
+    assert TRACE == Task("w", "t", traceparent=TRACE).traceparent
+    assert "cc" + TRACE[2:] == Task("w", "t", traceparent="cc" + TRACE[2:]).traceparent
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "",
+        "https://bob:secret@host/",
+        f"{TRACE}-secret",
+        f"{TRACE}\n",
+        TRACE.upper(),
+        "ff" + TRACE[2:],
+        TRACE.replace("0af7651916cd43dd8448eb211c80319c", "0" * 32),
+        TRACE.replace("b7ad6b7169203331", "0" * 16),
+    ],
+)
+def test_what_is_no_trace_context_is_dropped(wrong):
+    """Any other text is not kept: it cannot be followed, and it could hold a secret."""
+    assert Task("w", "t", traceparent=wrong).traceparent is None
+
+
+@given(tasks())
+def test_equal_tasks_are_one_key(task):
+    """A task can be the key of a dictionary, and its hash agrees with equality."""
+    again = Task.from_dict(task.to_dict())
+
+    assert "found" == {task: "found"}[again]
+    assert hash(task) == hash(again)
+    assert {task} != {task.next_attempt()}
 
 
 @given(tasks())

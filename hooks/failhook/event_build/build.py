@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
+from failhook.clock import no_earlier
 from failhook.decision import Decision
 from failhook.details import FailureDetails
 from failhook.error_info import ErrorInfo
@@ -106,13 +107,15 @@ def build_event(
         first_error: the root line of that attempt's error.
         phases: what the task went through.
         started_at: when the attempt began.
-        ended_at: when it ended.
+        ended_at: when it ended; where the clock was set back meanwhile, `started_at` again.
         observed_at: when the observer saw it.
         observer: who saw it.
         revision: 0 for the first report; an amendment counts up.
         simulated: a marked test event.
         redactor: takes the secrets out.
     """
+    if started_at is not None and ended_at is not None:
+        ended_at = no_earlier(ended_at, started_at)
     event = FailureEvent(
         type=type,
         event_id=event_id(type, task.attempt_key, revision),

@@ -28,8 +28,6 @@ def add_task(texts: list[str], task: Task) -> bool:
         texts.append(task.log_url)
     if task.executor is not None:
         texts.append(task.executor)
-    if task.traceparent is not None:
-        texts.append(task.traceparent)
     if task.policy is not None:
         texts += task.policy.non_retryable_codes
     return not task.labels or _add_values(texts, task.labels.items())

@@ -59,7 +59,6 @@ def rewritten_task(task: Task, text: TextRewriter) -> Task:
         owner=task.owner and _name(task.owner, text),
         log_url=_optional(task.log_url, LINE, text),
         executor=_optional(task.executor, TOKEN, text),
-        traceparent=task.traceparent and _name(task.traceparent, text),
         policy=policy,
     )
 

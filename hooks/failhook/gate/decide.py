@@ -17,7 +17,7 @@ from failhook.decision import (
     Decision,
 )
 from failhook.details import Confidence, FailureDetails, Kind, Started
-from failhook.policy import Backoff, Policy
+from failhook.policy import MAX_DELAY, Backoff, Policy
 
 CORRUPTED_PLUGIN_STATE: Final = "CorruptedPluginState"
 
@@ -44,6 +44,9 @@ def decide(
         idempotent: may the task run twice?
         elapsed: seconds since the first attempt began, for the total deadline.
         random: a number in 0..1 for the jitter.
+
+    Returns:
+        the decision; its delay is finite and `policy.MAX_DELAY` at most.
     """
     before = Counters(
         spent.user,
@@ -193,13 +196,13 @@ def _retry(case: _Case, grant: _Grant, elapsed: float, random: float) -> Decisio
         paid = {Charge.USER: after.user, Charge.INFRA: after.infra}.get(grant.charge, after.system)
         delay = grant.backoff.delay(paid, random)
     asked = details.retry_after
-    if asked is not None and asked > delay and math.isfinite(asked):
-        delay = float(asked)
+    if asked is not None and delay < asked < math.inf:
+        delay = float(min(asked, MAX_DELAY))
     deadline = policy.total_deadline
     if deadline is not None and elapsed + delay > deadline:
         late = f"the next attempt would begin after the total deadline of {deadline:g} s"
         return _stop(case, Action.FAIL, "gate.total-deadline", late, DEADLINE_EXCEEDED)
-    wait = f" in {delay:.3g} s" if delay else ""
+    wait = f" in {delay:.0f} s" if delay >= 1_000 else f" in {delay:.3g} s" if delay else ""
     return Decision(
         action=Action.RETRY,
         message=f"retry{wait} as attempt {attempt + 1}: {grant.why} ({after})",
