@@ -150,7 +150,7 @@ def test_an_explanation_has_rule_facts_rivals_and_the_next_step(call):
         "\nAlso matched, with evidence that weighs less\n",
         f"rule {document['considered'][0]['rule']} (",
         f"\nNext\n  {document['next_step']}\n",
-        f"\nMore\n  {document['docs']}\n  {document['source']}\n",
+        f"\nMore\n  {document['source']}\n  {document['docs']} in failhook's repository\n",
     ):
         assert part in text
     assert "None" not in text

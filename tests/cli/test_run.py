@@ -331,3 +331,23 @@ def test_what_failhook_logs_is_told_with_its_name(call, package):
     told = lines(call("run", "--", "sh", "-c", "exit 3"))
 
     assert any("broken" in line and "no disk" in line for line in told)
+
+
+def test_an_installed_plugin_without_its_settings_is_named_and_left_out(call, package):
+    """Nobody asked for it: one line says which plugin and why, and the command runs on."""
+    package(
+        "from failhook.plugin import ConfigError, hookimpl\n"
+        "class Sink:\n"
+        "    def __init__(self, settings):\n"
+        "        raise ConfigError('plugins.tickets.folder is missing; name a folder')\n"
+        "    @hookimpl\n"
+        "    def on_task_failed(self, event): ...\n",
+        "[failhook]\ntickets = acme:Sink\n",
+    )
+
+    answer = call("run", "--", "true")
+
+    assert answer.code == 0
+    assert [
+        "plugin 'tickets': plugins.tickets.folder is missing; name a folder; it is left out"
+    ] == lines(answer)

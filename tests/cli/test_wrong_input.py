@@ -17,7 +17,7 @@ WRONG = {
     "unlike": (["zzz"], "failhook zzz: there is no such command; there are run, "),
     "nothing-to-classify": (
         ["classify"],
-        "failhook classify: one of the arguments FILE --jsonl is required; see failhook classify -",
+        "failhook classify: standard input: there is nothing in it",
     ),
     "two-inputs": (["classify", "a", "--jsonl", "b"], "failhook classify: argument --jsonl: not a"),
     "too-many": (["classify", "a", "b"], "failhook classify: unrecognized arguments: b; see"),
@@ -38,8 +38,17 @@ WRONG = {
     "not-utf-8": (["classify", "bytes"], "failhook classify: bytes: not UTF-8 (byte 2)"),
     "empty": (["classify", "empty"], "failhook classify: empty: there is nothing in it"),
     "no-evidence": (["classify", "other.json"], "failhook classify: other.json: no known shape"),
-    "a-list": (["explain", "list.json"], "failhook explain: list.json: evidence is "),
-    "nothing-to-explain": (["explain"], "failhook explain: the following arguments are required"),
+    "a-list": (["explain", "list.json"], "failhook explain: list.json: evidence is a number; it"),
+    "nothing-to-explain": (["explain"], "failhook explain: standard input: there is nothing in it"),
+    "no-label": (
+        ["explain", "--label", "x", "f"],
+        "failhook explain: argument --label: 'x' must",
+    ),
+    "plain-text": (
+        ["classify", "hello"],
+        "failhook classify: hello: neither JSON nor a Python traceback; for Kubernetes use -o json",
+    ),
+    "yaml": (["explain", "pod.yaml"], "failhook explain: pod.yaml: neither JSON nor a Python trac"),
     "explain-no-file": (["explain", "gone.json"], "failhook explain: gone.json: No such file"),
     "no-config": (
         ["classify", "--config", "gone.toml", "other.json"],
@@ -55,7 +64,7 @@ WRONG = {
     ),
     "wrong-plugin-setting": (
         ["run", "--config", "plugin.toml", "--", "true"],
-        "failhook run: plugins.log.format is 'xml'; allowed: text, json",
+        "failhook run: plugin 'log': plugins.log.format is 'xml'; allowed: text, json",
     ),
     "plugin-not-installed": (
         ["run", "--config", "absent.toml", "--", "true"],
@@ -143,6 +152,8 @@ WRONG = {
 @pytest.fixture(autouse=True)
 def files(place):
     """Have files with something wrong about each of them."""
+    (place / "hello").write_text("hello world\n")
+    (place / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nstatus:\n  reason: OOMKilled\n")
     (place / "bad.json").write_text('{"a": 1,\n"b" 2}')
     (place / "deep.json").write_text('{"a":' * 100_000)
     (place / "huge.json").write_text('{"a": ' + "9" * 5_000 + "}")

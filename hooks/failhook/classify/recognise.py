@@ -23,10 +23,10 @@ def recognise(document: object) -> Evidence:
     """
     if isinstance(document, str):
         return _of_text(document)
-    given = type(document).__name__
     only = cast("list[object]", document) if isinstance(document, list) else [document]
     if len(only) != 1 or not isinstance(only[0], Mapping):
-        msg = f"evidence is {given}; it must be an object or a text"
+        what = _called(only[0]) if len(only) == 1 else f"a list of {len(only)}"
+        msg = f"evidence is {what}; it must be an object or a text"
         raise EvidenceError(msg)
     record = cast("Mapping[str, Any]", only[0])
     if isinstance(record.get("evidence"), Mapping):
@@ -37,10 +37,19 @@ def recognise(document: object) -> Evidence:
             if evidence is not None:
                 return evidence
     msg = (
-        "no known shape; give {'system': ..., 'evidence': {...}} or a native record, "
+        'no known shape; give {"system": ..., "evidence": {...}} or a native record, '
         f"not an object with {', '.join(sorted(map(str, record))[:8]) or 'nothing in it'}"
     )
     raise EvidenceError(msg)
+
+
+def _called(value: object) -> str:
+    """Return JSON's word for a value that is no object."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        return "a number"
+    return "a list" if isinstance(value, list) else "a text in a list"
 
 
 def _of_text(text: str) -> Evidence:

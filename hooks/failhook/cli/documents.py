@@ -11,29 +11,26 @@ from typing import Any, BinaryIO
 
 from failhook.cli.arguments import UsageError
 from failhook.errors import EvidenceError
-from failhook.evidence import Evidence
 
 
-def read_evidence(name: str) -> Evidence:
-    """Read one document: evidence, a native record, or the text of a traceback.
+def read_document(name: str | None) -> Any:
+    """Read one document: a JSON value, or the text of something else.
 
     Args:
-        name: the file; ``-`` is standard input.
+        name: the file; ``-`` is standard input, and so is None where it is no terminal.
 
     Raises:
-        UsageError: it cannot be read, or holds nothing that is known.
+        UsageError: it cannot be read, or is not what it looks like.
     """
-    from failhook.classify import recognise
-
     text = b"".join(read_lines(name))
     try:
-        return recognise(parse_document(decoded(text)))
+        return parse_document(decoded(text))
     except EvidenceError as error:
-        raise UsageError(f"{_called(name)}: {error}") from None
+        raise UsageError(f"{called(name)}: {error}") from None
 
 
-def read_lines(name: str) -> Iterator[bytes]:
-    """Yield the lines of a file as they come; ``-`` is standard input.
+def read_lines(name: str | None) -> Iterator[bytes]:
+    """Yield the lines of a file as they come; ``-`` or None is standard input.
 
     Raises:
         UsageError: it cannot be read.
@@ -42,7 +39,7 @@ def read_lines(name: str) -> Iterator[bytes]:
         with _opened(name) as stream:
             yield from stream
     except OSError as error:
-        raise UsageError(f"{_called(name)}: {error.strerror or error}") from None
+        raise UsageError(f"{called(name)}: {error.strerror or error}") from None
 
 
 def decoded(raw: bytes) -> str:
@@ -92,13 +89,16 @@ def parse_json(text: str) -> Any:
         raise EvidenceError("not valid JSON: nested too deeply") from None
 
 
-def _opened(name: str) -> AbstractContextManager[BinaryIO]:
-    if name != "-":
+def called(name: str | None) -> str:
+    """Return what to call a file in a message."""
+    return "standard input" if name in (None, "-") else str(name)
+
+
+def _opened(name: str | None) -> AbstractContextManager[BinaryIO]:
+    if name is not None and name != "-":
         return Path(name).open("rb")
+    if name is None and sys.stdin is not None and sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] - as below
+        raise UsageError("which document? Give FILE, or pipe one in")
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - it is None where descriptor 0 is closed
         raise UsageError("there is no standard input to read")
     return nullcontext(sys.stdin.buffer)
-
-
-def _called(name: str) -> str:
-    return "standard input" if name == "-" else name

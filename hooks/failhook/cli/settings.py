@@ -10,21 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from failhook.classify import Classifier, read_user_rules
 from failhook.config import Config, load_config
 from failhook.errors import StoreError
 from failhook.stores import file_of, is_memory
 
 _WAY_OUT: Final = "name a store with --store, FAILHOOK_STORE or `store` in failhook.toml"
-
-
-def classifier(arguments: argparse.Namespace) -> Classifier:
-    """Return the classifier with the rules of the configuration.
-
-    Raises:
-        ConfigError: a setting is wrong.
-    """
-    return Classifier(read_user_rules(load_config(arguments.config).rules))
 
 
 def settings(arguments: argparse.Namespace) -> Config:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from failhook.classify import Explanation
 from failhook.details import FailureDetails, JsonScalar, Started
 
@@ -47,10 +49,15 @@ def explanation_lines(explanation: Explanation) -> list[str]:
         ]
     if explanation.next_step:
         lines += ["", "Next", f"  {explanation.next_step}"]
-    lines += ["", "More", f"  {explanation.docs}"]
+    lines += ["", "More"]
     if explanation.source:
         lines.append(f"  {explanation.source}")
-    return lines
+    return [*lines, f"  {explanation.docs} in failhook's repository"]
+
+
+def unused_line(unused: Sequence[str]) -> list[str]:
+    """Return a line for what nothing read, if there is any."""
+    return [f"  not used: {', '.join(unused)}"] if unused else []
 
 
 def _shown(value: JsonScalar) -> str:

@@ -112,8 +112,10 @@ class Registry:
                 continue
             try:
                 self.register(_load(point), point.name)
-            except (RegistrationError, ConfigError) as error:
+            except RegistrationError as error:
                 problems.append(str(error))
+            except ConfigError as error:
+                problems.append(f"plugin {point.name!r}: {error}")
             else:
                 loaded.append(point.name)
         if problems:

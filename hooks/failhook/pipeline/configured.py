@@ -80,9 +80,8 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     except RegistrationError as error:
         if not config.plugins.keys() - config.blocked <= set(manager.names()):
             raise
-        say(
-            logging.ERROR, "%s", error
-        )  # merely installed: nobody asked for it, so the others go on
+        for line in str(error).splitlines():  # merely installed: the others go on
+            say(logging.ERROR, "%s; it is left out", line)
     missing = config.plugins.keys() - config.blocked - set(manager.names())
     if missing:
         manager.load_entry_points(only=sorted(missing))

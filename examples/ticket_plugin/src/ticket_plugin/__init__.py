@@ -26,6 +26,8 @@ class Tickets:
 
     def __init__(self, settings: Settings, state: PluginState) -> None:
         folder = settings.get("folder")
+        if folder is None:
+            raise ConfigError("plugins.tickets.folder is missing; it must be a folder's path")
         if not isinstance(folder, str):
             raise ConfigError(f"plugins.tickets.folder is {folder!r}; it must be a folder's path")
         self._folder = Path(folder)
