@@ -144,3 +144,37 @@ def test_a_wrong_rule_is_refused_by_name(tables, says):
         read_user_rules(tables)
 
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"),
+    [
+        ("exception.types", "did you mean exception.type?"),
+        ("exit_cod", "did you mean exit_code?"),
+        ("task.flow", "did you mean task.workflow?"),
+        ("workflow", "did you mean task.workflow?"),
+        ("colour", "failhook explain lists those of a failure"),
+    ],
+)
+def test_a_fact_that_no_failure_has_is_refused(name: str, guess: str):
+    """A rule that could never match says so when it is read, and names what was meant."""
+    with pytest.raises(ConfigError) as refusal:
+        read_user_rules([table(f"{name} = x")])
+
+    assert f"rules[0].match asks for {name}, which no failure has; {guess}" == str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["exception.type", "exception.is", "log", "label.any", "state.any", "lost.host"]
+)
+def test_a_fact_that_a_failure_may_have_is_taken(name: str):
+    """What a document brings along cannot be listed, and is not refused."""
+    assert 1 == len(read_user_rules([table(f"{name} = x")]))
+
+
+def test_the_type_of_an_exception_can_be_matched():
+    """As the traceback's qualified name, and by the short name of any of its bases."""
+    for match in ("exception.type = builtins.ConnectionResetError", "exception.is = OSError"):
+        rules = read_user_rules([table(match, id="ours")])
+        evidence = Evidence.exception(ConnectionResetError("x"))
+        assert "ours" == Classifier(rules).classify(TASK, evidence).rule

@@ -29,7 +29,7 @@ retries = 5
 
 [[rules]]
 id = "acme.busy"
-match = ["exception.types = acme.Busy"]
+match = ["exception.type = acme.Busy"]
 kind = "infra"
 reason = "AcmeBusy"
 

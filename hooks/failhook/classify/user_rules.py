@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from failhook.classify.conditions import Predicate, Written
+from failhook.classify.fact_names import problem_with
 from failhook.classify.rule import Rule, Tier
 from failhook.details import Confidence, Hint, Kind, Started
 from failhook.errors import ConfigError
@@ -20,7 +21,7 @@ _KEYS: Final = (
 def read_user_rules(tables: Iterable[object]) -> tuple[Rule, ...]:
     """Read ``[[rules]]`` of the configuration.
 
-    Each table has ``match`` (a list such as ``exception.types = acme.Busy``, ``log =~ ".*foo.*"``),
+    Each table has ``match`` (a list such as ``exception.type = acme.Busy``, ``log =~ ".*foo.*"``),
     ``kind`` and ``reason``; it may have ``id``, ``deterministic``, ``confidence``, ``message``,
     ``started``, ``hint``, ``because``, ``next_step`` and ``source``.
 
@@ -59,6 +60,10 @@ def _rule(number: int, source: object) -> Rule:
     also: list[Predicate] = []
     for text in _matchers(where, table.get("match")):
         matcher = parse_matcher(text)
+        problem = problem_with(matcher.name)
+        if problem:
+            msg = f"{where}.match asks for {matcher.name}, which no failure has; {problem}"
+            raise ConfigError(msg)
         written = Written(matcher)
         if matcher.name in when:
             also.append(Predicate(str(matcher), written.test(matcher.name)))
@@ -85,7 +90,7 @@ def _rule(number: int, source: object) -> Rule:
 def _matchers(where: str, value: object) -> list[str]:
     texts = cast("list[object]", value) if isinstance(value, list) else []
     if not texts or not all(isinstance(text, str) for text in texts):
-        msg = f"{where}.match must be a list of matchers, such as 'exception.types = acme.Busy'"
+        msg = f"{where}.match must be a list of matchers, such as 'exception.type = acme.Busy'"
         raise ConfigError(msg)
     return cast("list[str]", texts)
 

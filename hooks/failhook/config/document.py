@@ -35,7 +35,18 @@ class Document:
     def error(self, keys: Keys, problem: str) -> ConfigError:
         """Return the error that names file, line and key; `problem` goes on after the key."""
         where = f"{self.path}:{line_of(self.text, keys)}" if keys else str(self.path)
+        value = self._at(keys)
+        if problem.startswith(f"is {value!r};"):
+            problem = f"is {_in_words(value)}{problem.removeprefix(f'is {value!r}')}"
         return ConfigError(f"{where}: {dotted(keys)} {problem}")
+
+    def _at(self, keys: Keys) -> object:
+        value: Any = self.root
+        for number, key in enumerate(keys, 1):
+            if not _has(self.root, keys[:number]):
+                return None
+            value = value[key]
+        return value
 
     def table(self, keys: Keys, value: object) -> Mapping[str, Any]:
         """Return the value, which must be a table.
@@ -120,6 +131,17 @@ def read_document(path: Path) -> Document:
         raise ConfigError(f"{where}: not valid TOML: {problem}") from None
     except RecursionError:
         raise ConfigError(f"{path}: not valid TOML: nested too deeply") from None
+
+
+def _in_words(value: object) -> str:
+    """Write a value as TOML and its users do, and not as Python does."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    return repr(value) if isinstance(value, str | int | float) else str(value)
 
 
 def dotted(keys: Keys) -> str:
