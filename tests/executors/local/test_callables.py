@@ -257,7 +257,7 @@ def test_a_task_that_closes_every_descriptor_lives_and_keeps_its_files(
         launch.MARK[:3],
         launch.header(b"E", 1 << 40),
         launch.header(b"?", 1 << 40),
-        launch.header(b"S", 5),
+        launch.header(b"S", 500),
     ],
 )
 def test_junk_does_not_lose_the_result(junk: bytes, executor: LocalExecutor) -> None:

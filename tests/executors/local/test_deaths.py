@@ -322,6 +322,16 @@ def test_children_that_together_pass_the_limit_are_an_out_of_memory(
     assert Verdict("application", "OutOfMemory", rule=rule) == told(heard)
 
 
+def test_the_size_of_this_process_is_not_taken_for_the_tasks(
+    executor: LocalExecutor, heard: Recorder
+) -> None:
+    """Linux counts who forked a process as that one's peak; a large host makes no task large."""
+    ballast = b"x" * (300 * MIB)
+    executor.run(TASK, ["sh", "-c", "exit 3"], memory_limit=256 * MIB)
+    assert 300 * MIB == len(ballast)
+    assert NON_ZERO == told(heard)
+
+
 def require_cgroup() -> None:
     """Skip where this process may not make a memory cgroup."""
     group = MemoryCgroup.make(96 * MIB)

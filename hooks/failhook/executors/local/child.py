@@ -196,7 +196,7 @@ def run(channel: Channel, orders: dict[str, Any], work: bytes) -> int:
         channel.send(launch.LOADING)
         terminations.running = True
         function, args, kwargs = load(orders["main"], work)
-        channel.send(launch.STARTED)
+        channel.send(launch.STARTED, launch.peak_so_far())
         value: object = function(*args, **kwargs)
         if isinstance(value, CoroutineType):
             value = _awaited(value)

@@ -17,8 +17,6 @@ from failhook.executors.local.stop import Stop
 from failhook.executors.local.supervise import End
 from failhook.executors.local.work import Call, Command, Terms
 
-_TELLING: Final = 64 << 20
-"""Bytes: the process's own start comes near a smaller limit, and says nothing of the task."""
 _SAID: Final = re.compile(
     r"MemoryError|std::bad_alloc|[Cc]annot allocate memory|OutOfMemoryError|heap out of memory"
     r"|[Oo]ut of memory|memory exhausted"
@@ -141,7 +139,7 @@ def _under_limit(end: End, terms: Terms) -> Evidence:
     if terms.memory is None:
         return Evidence()
     facts: dict[str, Any] = {"bytes": terms.memory}
-    if terms.memory >= _TELLING:
+    if end.peak > end.report.peak:
         facts["peak"] = end.peak
     said = _SAID.search(end.output)
     if said is not None:

@@ -78,6 +78,16 @@ def _exactly(fd: int, length: int) -> bytes:
     return b"".join(parts)
 
 
+def peak(usage: resource.struct_rusage) -> int:
+    """Return the most bytes of memory that a process had in use at a time (getrusage(2))."""
+    return usage.ru_maxrss if sys.platform == "darwin" else usage.ru_maxrss * 1024
+
+
+def peak_so_far() -> bytes:
+    """Return the peak of this process, for the report: Linux counts in what forked it."""
+    return str(peak(resource.getrusage(resource.RUSAGE_SELF))).encode()
+
+
 def enter(orders: dict[str, Any]) -> None:
     """Make this process die with the executor, and hold it to its limits.
 
@@ -123,7 +133,7 @@ def main() -> None:
         words = [os.fsencode(word) for word in argv]
         given = {os.fsencode(name): os.fsencode(text) for name, text in orders["env"].items()}
         environment = {**os.environb, **given}
-        send(fd, STARTED)
+        send(fd, STARTED, peak_so_far())
         os.execvpe(words[0], words, environment)  # noqa: S606 - no shell is wanted
     except OSError as error:
         refuse(fd, error, what)

@@ -26,8 +26,6 @@ _BOOTSTRAP: Final = (
     f"import sys; sys.path.insert(0, {_ROOT!r}); "
     "from failhook.executors.local.child import main; main()"
 )
-_MAXRSS: Final = 1 if sys.platform == "darwin" else 1024
-"""Bytes in the unit of ru_maxrss (getrusage(2))."""
 _NO_SIGPIPE: Final[int] = getattr(socket, "MSG_NOSIGNAL", 0)
 
 
@@ -140,7 +138,7 @@ class Child:
     def _end(self, code: int | None, usage: resource.struct_rusage | None = None) -> None:
         self._reaped = True
         if usage is not None:
-            self.peak = usage.ru_maxrss * _MAXRSS
+            self.peak = launch.peak(usage)
         self._code = code
         self._process.returncode = -1 if code is None else code
 

@@ -13,7 +13,7 @@ from failhook.executors.local import launch
 
 _LONGEST: Final = {
     launch.LOADING: 0,
-    launch.STARTED: 0,
+    launch.STARTED: 32,
     launch.BEAT: 0,
     launch.TERMINATED: 32,
     launch.NOT_STARTED: launch.LONGEST_TEXT,
@@ -30,6 +30,7 @@ class Report:
     Attributes:
         started: how far it has come.
         refusal: why the task cannot be run at all.
+        peak: the most bytes of memory that its process had in use before the task began.
         terminations: how many SIGTERM a callable got.
         error: what it raised, in the shape of `ErrorInfo`.
         unsendable: the type of a return value that cannot be pickled, and why.
@@ -39,6 +40,7 @@ class Report:
     def __init__(self) -> None:
         self.started = Started.NO
         self.refusal: OSError | None = None
+        self.peak = 0
         self.terminations = 0
         self.error: Mapping[str, Any] | None = None
         self.unsendable: Mapping[str, Any] | None = None
@@ -89,6 +91,7 @@ class Report:
             self.started = Started.MAYBE
         elif kind == launch.STARTED:
             self.started = Started.YES
+            self.peak = int(payload)
         elif kind == launch.TERMINATED:
             self.terminations = int(payload)
         elif kind == launch.RESULT:
