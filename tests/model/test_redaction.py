@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from failhook.errors import ConfigError
 from failhook.redact import DEFAULT, HIDDEN, WITHHELD, Pattern, Redactor
+from failhook.redact.redactor import LONGEST_END, LONGEST_TOKEN
 from failhook.text import CUT_MARK, cut
 from tests.model.planted import PLANTED, pem
 from tests.model.strategies import foreign_texts
@@ -56,6 +57,10 @@ def test_a_secret_is_hidden_and_what_is_around_it_stays(kind):
         "-----BEGIN CERTIFICATE-----",
         "expected '-----BEGIN PRIVATE KEY-----' at the start of the file",
         "pass: 12, fail: 3",
+        "pass: 12.345s\nPASS: test_load2\nauth: oauth2",
+        "def check(token: int64, credentials: float32) -> None:",
+        "Unexpected token: column12",
+        "after token: 3.55ms, credentials: base64",
     ],
 )
 def test_prose_and_source_stay_as_they_are(text):
@@ -124,11 +129,83 @@ def test_the_rest_of_a_private_key_goes_though_its_beginning_was_cut():
 
 
 def test_a_long_token_is_withheld_to_its_end():
-    """The token that a cut falls into is withheld, up to 4,096 characters, and no word more."""
+    """The token that a cut falls into is withheld on both sides of it, and no word more."""
     text = "see a" + "b" * 100 + "[... 7 characters cut ...]" + "c" * 100 + " there"
 
     assert "see ***[... 7 characters cut ...]*** there" == REDACTOR.redact(text)
     assert "a [... 7 characters cut ...] b" == REDACTOR.redact("a [... 7 characters cut ...] b")
+
+
+def test_of_text_without_spaces_the_ends_stay():
+    """Of a token longer than any secret, as much as can be a piece of one is withheld."""
+    text = cut("a" * 5_000 + "b" * 5_000, 9_000)
+
+    hidden = REDACTOR.redact(text)
+
+    kept = "a" * (4_500 - LONGEST_END), "b" * (4_500 - LONGEST_TOKEN)
+    assert "***[... 1000 characters cut ...]***".join(kept) == hidden
+    assert "***[... 1000 characters cut ...]***" in REDACTOR.redact(hidden)
+    assert kept[0] in REDACTOR.redact(hidden)
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        "postgres://app:",
+        "postgres://app:a/",
+        "https://",
+        "thin:app/",
+        "https://api.example/?token=",
+        "Authorization: Bearer 0",
+        "Cookie: session=",
+        "password=",
+        "password='",
+        "password: ",
+        "token: 0",
+        "('password', '",
+        "<password>",
+        "--token ",
+        "curl -u me:",
+        "eyJ0",
+        "AIza",
+        "ghp_",
+        "sk-",
+        "https://hooks.slack.com/services/",
+    ],
+)
+@pytest.mark.parametrize("length", [100, LONGEST_END + 40, LONGEST_TOKEN + 100])
+def test_a_secret_is_known_by_its_beginning_where_its_end_was_cut(beginning, length):
+    """A long secret before a cut goes as a whole, although its end is not there to tell."""
+    longest = {
+        "postgres://app:": 2_000,
+        "https://": 2_000,
+        "postgres://app:a/": 100,
+        "thin:app/": 100,
+    }
+    length = min(length, longest.get(beginning, length))
+    hidden = REDACTOR.redact(f"see {beginning}{'Zk9x' * (length // 4)}[... 7 characters cut ...] x")
+
+    assert "Zk9x" not in hidden
+    assert hidden.startswith("see ")
+    assert "***[... 7 characters cut ...]" in hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("token: abc123", "token: ***"),
+        ("Token: 'abc123', user: bob", "Token: '***', user: bob"),
+        ("INFO token:abc123} sent", "INFO token:***} sent"),
+        ("jwt: p@ss1word!", "jwt: ***"),
+        ("credentials: key1.abc", "credentials: ***"),
+        ("password: hunter2", "password: ***"),
+        ("user: app\n  pass: hunter2\nhost: db", "user: app\n  pass: ***\nhost: db"),
+        ("- auth: s3cr3tt  # temporary", "- auth: ***  # temporary"),
+    ],
+)
+def test_a_colon_names_a_secret_as_an_equals_sign_does(text, hidden):
+    """YAML and log lines name a secret with a colon; what is around the secret stays."""
+    assert hidden == REDACTOR.redact(text)
 
 
 def test_values_are_hidden_by_their_names():
@@ -206,6 +283,11 @@ HOSTILE = [
     "secret",
     "apikey",
     "token:a",
+    "token: a1",
+    "token: 1111",
+    "\ntoken: a1",
+    "\n                pass: a1 ",
+    "://a:b[... 1 characters cut ...]",
     "token=a)]}",
     "('token','",
     "--token ",

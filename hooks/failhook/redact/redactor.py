@@ -15,7 +15,11 @@ from failhook.text import CUT_MARK, clean
 HIDDEN: Final = "***"
 WITHHELD: Final = "[text withheld: redaction failed]"
 LONGEST_TOKEN: Final = 4_096
-"""Characters that are withheld, at most, on either side of a coarse cut."""
+"""Characters that are withheld, at most, after a coarse cut."""
+
+LONGEST_END: Final = 256
+"""Characters that are withheld, at most, before one: the patterns know a long secret there by its
+beginning, which a rest after the cut has lost."""
 
 _CUT_SIGN: Final = "[... "
 _REMEMBERED: Final = 1_024
@@ -140,8 +144,8 @@ class _TokensAtCuts:
         done = 0
         for mark in CUT_MARK.finditer(text):
             start, end = mark.span()
-            before = text[max(done, start - LONGEST_TOKEN) : start]
-            if before and not before[-1].isspace():
+            before = text[max(done, start - LONGEST_END) : start]
+            if before and not before[-1].isspace() and not before.endswith(HIDDEN):
                 yield start - len(before.split()[-1]), start
             after = text[end : end + LONGEST_TOKEN]
             done = end

@@ -2,7 +2,8 @@
 
 Sources of the vendors' shapes: their own documents, and the rules of detect-secrets and gitleaks.
 Every expression takes time linear in the text: what may fail late is bounded or possessive.
-Folded expressions see the text in lower case.
+Folded expressions see the text in lower case. Where a secret is known by what follows it, a coarse
+cut may follow instead.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ _WEAK: Final = r"(?: pass (?<![a-z]pass) | token | credentials? | jwt | auth (?<
 _QUOTE: Final = r"""(?: \\{0,3} ["'] )"""
 _ENDS: Final = r"""(?= [.,;:)\]}]{0,2} (?: \s | \Z | ["'&<>] ) )"""
 
+_CUT: Final = r"(?= \[\.\.\.\ \d{1,15}\ characters\ cut )"
+
 _SPACE: Final = r"[\ \t]{0,4}"
 
 _QUOTED: Final = r"""
@@ -79,6 +82,15 @@ _NO_PROSE: Final = rf"(?! (?: {'|'.join(_PROSE.split())} ) {_ENDS} )"
 """What follows a name and a colon where no secret does."""
 
 
+_MIXED: Final = rf"""
+    (?= [a-z._~+/=@!$%^*-]{{0,40}} \d ) (?= [\d._~+/=@!$%^*-]{{0,40}} [a-z] )
+    (?! (?: base|bytes|float|kerberos|oauth|sha|u?int|utf-? ) \d
+      | [\d.,]{{1,12}} [a-z]{{1,3}} {_ENDS} )
+    ( [a-z0-9._~+/=@!$%^*-]{{6,}}+ )
+"""
+"""Letters and digits, as prose has them seldom: no type, protocol, number with its unit."""
+
+
 def _named(name: str, regex: str, behind: str = "") -> Pattern:
     return Pattern(
         name,
@@ -108,13 +120,14 @@ _PEM_BODY: Final = r"""
 DEFAULT: Final = (
     _shape(
         "URL userinfo",
-        r"""://(?!git@) (?<!abfs://) (?<!abfss://) (?<!wasb://) (?<!wasbs://)
-            ( [^\s/?\#"'<>\\]{1,2048} ) @ (?!sha256:)""",
+        rf"""://(?!git@) (?<!abfs://) (?<!abfss://) (?<!wasb://) (?<!wasbs://)
+            ( [^\s/?\#"'<>\\]{{1,2048}} ) (?: @ (?!sha256:) | {_CUT} )""",
         "://",
     ),
     _shape(
         "URL userinfo with a slash in it",
-        r"""://([^\s/?#@:"'<>\\]{0,256}:(?!\d{1,5}[/?#])[^\s:@"'<>\\]{1,128})@""",
+        rf"""://( [^\s/?\#@:"'<>\\]{{0,256}} : (?!\d{{1,5}}[/?\#]) [^\s:@"'<>\\]{{1,128}} )
+            (?: @ | {_CUT} )""",
         "://",
     ),
     _folded("Oracle user and password", r"""thin:[^\s/@"']{1,128}/([^\s@"']{1,128})@""", "thin:"),
@@ -152,12 +165,21 @@ DEFAULT: Final = (
              (?: {_QUOTED} | {_NO_PROSE} {_BARE} )
            | {_WEAK} : {_SPACE}
              (?: (?={_QUOTE}[^\s"']{{8}}) {_QUOTED}
-               | (?=[a-z._~+/=-]{{0,40}}\d) ( [a-z0-9._~+/=-]{{12,}}+ ) )""",
+               | (?=[a-z._~+/=-]{{0,40}}\d) ( [a-z0-9._~+/=-]{{12,}}+ ) )
+           | (?: (?<!unexpected\ )(?<!illegal\ )token | credentials? | jwt )
+             : {_SPACE} {_QUOTE}? {_MIXED}""",
+    ),
+    _named(
+        "named secret on a line of its own",
+        rf"""{_WEAK} : {_SPACE} {_QUOTE}? (?!tests?[_./-]) {_MIXED} {_QUOTE}? {_SPACE}
+            (?: \# | \r?\n | \Z )""",
+        behind=r"(?: \A | \n ) [\ \t-]{0,16} [\w.-]{0,16}",
     ),
     _named(
         "named secret in a pair, a tag or an option",
         rf"""(?: {_STRONG} | {_WEAK} )
-            (?: ["'] \s{{0,2}} , \s{{0,2}} {_QUOTED} | > ( [^<>\s]++ ) (?=<)
+            (?: ["'] \s{{0,2}} , \s{{0,2}} {_QUOTED}
+              | > ( [^<>\s]++ ) (?= < | \ \d{{1,15}}\ characters\ cut )
               | [\ \t]{{1,4}} (?: {_QUOTED} | (?!-) {_NO_PROSE} {_BARE} ) )""",
         behind=r"""(?: \( \s? b?["'] | ["']--? | < | (?<![\w-])-- ) [\w.:-]{0,40}""",
     ),
