@@ -7,7 +7,6 @@ import logging
 import os
 import selectors
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from failhook import Backoff, Policy, Task
-from failhook.errors import ConfigError, StoreError
+from failhook.errors import StoreError
 from failhook.executors.local import ExecutorClosed, LocalExecutor, State, TaskFailed, TaskHeld
 from failhook.executors.local.attempt import run_attempt
 from failhook.executors.local.stop import Stop, StopRequest
@@ -372,49 +371,6 @@ def test_a_command_runs_with_signals_as_a_shell_would_set_them(executor: LocalEx
     """Python ignores SIGPIPE; a command that it starts must not, or `yes | head` never ends."""
     outcome = executor.run(TASK, ["bash", "-c", "yes | head -n 1; exit ${PIPESTATUS[0]}"])
     assert 128 + signal.SIGPIPE == outcome.exit_code
-
-
-WRONG = [
-    ("echo hello", {}, "must be a list of words"),
-    ([], {}, "the command is empty"),
-    (None, {}, "the work is None; it must be a callable, or a command"),
-    (["a\0b"], {}, "an argument of the command is .*; it must be a string without NUL"),
-    ([1], {}, "an argument of the command is 1; it must be a string"),
-    (["\ud800"], {}, r"'\\ud800', which cannot be written in utf-8"),
-    (["true"], {"timeout": 0}, "timeout is 0; it must be a number, 0.001 or more"),
-    (["true"], {"timeout": "5"}, "timeout is '5'"),
-    (["true"], {"grace": -1}, "grace is -1"),
-    (["true"], {"memory_limit": 1.5e9}, "memory_limit is 1500000000.0; it must be a whole number"),
-    (["true"], {"memory_limit": 1024}, "memory_limit is 1024; .* 16777216 or more"),
-    (["true"], {"heartbeat_timeout": float("nan")}, "heartbeat_timeout is nan"),
-    (["true"], {"capture_tail": -1}, "capture_tail is -1"),
-    (["true"], {"env": {"A=B": ""}}, "environment variable 'A=B'"),
-    (["true"], {"env": {"A": 1}}, "the environment variable 'A' is 1; it must be a string"),
-    (["true"], {"env": {1: "a"}}, "the name of an environment variable is 1"),
-    (["true"], {"env": "A=B"}, "env is 'A=B'; it must map names to strings"),
-    (["true"], {"cwd": "a\0b"}, "cwd is .*; it must be a string without NUL"),
-    (["true"], {"cwd": 5}, "cwd is 5; it must be a path"),
-    (["true"], {"stdin": "x"}, "stdin is 'x'; it must be None, subprocess.DEVNULL, or"),
-    (["true"], {"stdin": subprocess.PIPE}, "stdin is -1; it must be"),
-    (["true"], {"stdin": 1 << 30}, "no such descriptor is open"),
-    (["true"], {"more": 1}, "a command takes no further arguments"),
-]
-
-
-@pytest.mark.parametrize(("work", "options", "text"), WRONG, ids=[text for _, _, text in WRONG])
-def test_wrong_input_is_one_clear_error(
-    work: object, options: dict[str, object], text: str, executor: LocalExecutor, heard: Recorder
-) -> None:
-    """What is not allowed is refused when it is submitted, by name and with what is allowed."""
-    with pytest.raises(ConfigError, match=text):
-        executor.submit(TASK, work, **options)  # type: ignore[call-overload] # wrong on purpose
-    assert [] == heard.events
-
-
-def test_an_executor_needs_a_worker(pipeline: Pipeline) -> None:
-    """Fewer than one worker is refused."""
-    with pytest.raises(ConfigError, match="workers is 0; at least 1 is needed"):
-        LocalExecutor(pipeline, workers=0)
 
 
 def test_a_process_that_cannot_be_started_is_the_platforms_failure(

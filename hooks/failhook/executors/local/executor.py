@@ -68,14 +68,16 @@ class LocalExecutor:
         reaped: the attempts that were reported as lost at the start, with the gate's decisions.
 
     Raises:
-        ConfigError: `workers` is not a positive number.
+        ConfigError: `workers` is not a positive whole number, or `pipeline` is none.
         StoreError: the store cannot be read or written.
     """
 
     def __init__(self, pipeline: Pipeline, *, workers: int | None = None) -> None:
+        if not isinstance(pipeline, Pipeline):  # pyright: ignore[reportUnnecessaryIsInstance] - callers without types
+            raise ConfigError(f"pipeline is {pipeline!r}; it must be a failhook.Pipeline")
         slots = (os.cpu_count() or 1) if workers is None else workers
-        if slots < 1:
-            raise ConfigError(f"workers is {workers!r}; at least 1 is needed")
+        if type(slots) is not int or slots < 1:
+            raise ConfigError(f"workers is {workers!r}; it must be a whole number, 1 or more")
         self._scheduler = Scheduler(pipeline, slots)
         sweep()
         end_orphans(pipeline.orphans())
@@ -137,6 +139,10 @@ class LocalExecutor:
                 module, which submits tasks without ``if __name__ == "__main__":``.
         """
         refuse_while_main_is_loaded()
+        if not isinstance(task, Task):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+            raise ConfigError(f"task is {task!r}; it must be a failhook.Task")
+        if cleanup is not None and not callable(cleanup):
+            raise ConfigError(f"cleanup is {cleanup!r}; it must be a callable or None")
         terms = Terms(
             timeout=timeout,
             grace=grace,
