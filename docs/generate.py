@@ -132,7 +132,8 @@ def scores() -> str:
 
 
 def _rule(rule: Rule) -> list[str]:
-    anchor = f'<a id="{rule.id}"></a>[{rule.id}]({rule.source})'
+    source = re.sub("^docs/", "../", rule.source)  # as seen from the page
+    anchor = f'<a id="{rule.id}"></a>[{rule.id}]({source})'
     help_or_not = {True: ", deterministic", False: ", a retry may help"}
     retry = help_or_not.get(rule.deterministic, "") if isinstance(rule.deterministic, bool) else ""
     verdict = f"{_said(rule.kind)} {_said(rule.reason)}{retry}"

@@ -49,10 +49,11 @@ def explanation_lines(explanation: Explanation) -> list[str]:
         ]
     if explanation.next_step:
         lines += ["", "Next", f"  {explanation.next_step}"]
+    pages = [page for page in (explanation.source, explanation.docs) if page.startswith("docs/")]
     lines += ["", "More"]
-    if explanation.source:
+    if explanation.source and explanation.source not in pages:
         lines.append(f"  {explanation.source}")
-    return [*lines, f"  {explanation.docs} in failhook's repository"]
+    return [*lines, f"  {' and '.join(pages)} in failhook's repository"]
 
 
 def unused_line(unused: Sequence[str]) -> list[str]:

@@ -21,7 +21,9 @@ def render(shown: Shown) -> str:
     lines.append(
         textwrap.dedent(
             f"""
-            killed has one retry and no refunds; evicted has no retry, and two refunds.
+            user 1/1: the task's one retry pays. infra 1/2: the first of two refunds does.
+            nobody: nothing follows that would have to be paid. frozen is infra too, but has
+            neither retry nor refund: both are off unless a policy grants them.
 
             Two hooks heard of the bug, and each took what it names:
 
