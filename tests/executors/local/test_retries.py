@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from failhook import Backoff, Policy, Task
-from failhook.errors import StoreError
+from failhook.errors import ConfigError, StoreError
 from failhook.executors.local import ExecutorClosed, LocalExecutor, State, TaskFailed, TaskHeld
 from failhook.executors.local.attempt import run_attempt
 from failhook.executors.local.stop import Stop, StopRequest
