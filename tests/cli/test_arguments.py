@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import pytest
 
@@ -68,14 +67,16 @@ def test_a_limit_of_nothing_is_refused(read):
         read("0")
 
 
-def test_the_default_store_follows_the_base_directory_specification(tmp_path, monkeypatch):
+def test_the_default_store_follows_the_base_directory_specification(tmp_path, monkeypatch, call):
     """XDG_STATE_HOME where it is absolute, else ~/.local/state; the folder is the user's own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
+    home = {"HOME": str(tmp_path)}
     for environ, folder in (
         ({"XDG_STATE_HOME": str(tmp_path / "state")}, tmp_path / "state"),
-        ({"XDG_STATE_HOME": "relative"}, tmp_path / ".local/state"),
-        ({}, tmp_path / ".local/state"),
+        ({"XDG_STATE_HOME": "relative", **home}, tmp_path / ".local/state"),
+        (home, tmp_path / ".local/state"),
     ):
         store = default_store(environ)
         assert folder / "failhook/failhook.db" == store
-        assert 0o700 == Path(store).parent.stat().st_mode & 0o777
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert call("run", "--", "true").code == 0
+    assert 0o700 == (tmp_path / "state/failhook").stat().st_mode & 0o777

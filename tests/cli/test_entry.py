@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -37,14 +38,28 @@ def test_help_lists_every_command_with_one_line(call):
         assert line in answer.out
 
 
-@pytest.mark.parametrize("name", ["run", "classify", "explain", "resolve"])
+@pytest.mark.parametrize("name", ["run", "demo", "classify", "explain", "status", "resolve"])
 def test_each_command_has_help_and_takes_json(name, call):
-    """--help and --json mean the same everywhere."""
+    """--help and --json mean the same everywhere, and help has an example to copy."""
     answer = call(name, "--help")
 
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.startswith(f"usage: failhook {name}")
     assert "--json" in answer.out
+    assert re.search(rf"(?m)^  .*failhook {name}\b", answer.out)
+
+
+def test_the_help_of_run_says_what_a_run_id_does(call):
+    """What counts on, what a success and a memory limit mean, what becomes of children."""
+    told = " ".join(call("run", "--help").out.split())
+
+    for words in (
+        "Attempts and budgets of a run count on.",
+        "one that has succeeded runs again as its next attempt, unless it is --no-idempotent",
+        "bytes of address space",
+        "processes that it left in the background are ended too",
+    ):
+        assert words in told
 
 
 def test_the_version_is_the_distributions(call):

@@ -11,6 +11,7 @@ _WITNESSES: Final = frozenset({"Event", "Node", "Status"})
 """Kinds in a Kubernetes List that tell of others and are no task themselves."""
 _ARRAYS: Final = ("jobs", "tasks")
 """Where ``aws batch describe-jobs`` and ``aws ecs describe-tasks`` print what was asked for."""
+_ABOUT: Final = ("involvedObject", "involved_object", "regarding")
 _NAMES: Final = (
     *(
         "id",
@@ -28,11 +29,12 @@ _NAMES: Final = (
 
 def members_of(document: object) -> Sequence[tuple[str, object]]:
     """Return the documents in a document, each with its name; one that holds none is itself."""
+    whole: Sequence[tuple[str, object]] = [("", document)]
     records = _records(document)
     if len(records) > 1:
         return [(_name(record, number), record) for number, record in enumerate(records)]
-    if isinstance(document, Mapping) and "evidence" not in document:
-        record = cast("Record", document)
+    record: Record = cast("Record", document) if isinstance(document, Mapping) else {}
+    if record and "evidence" not in record:
         for key in _ARRAYS:
             listed = _records(record.get(key))
             if len(listed) > 1:
@@ -43,7 +45,7 @@ def members_of(document: object) -> Sequence[tuple[str, object]]:
                 (_name(each, number), {**record, "items": [each, *_about(record, each)]})
                 for number, each in enumerate(subjects)
             ]
-    return [("", document)]
+    return whole
 
 
 def _subjects(record: Record) -> Sequence[Record]:
@@ -61,9 +63,8 @@ def _about(record: Record, subject: Record) -> Iterator[Record]:
         if each.get("kind") == "Node" and node and _field(each, "metadata", "name") == node:
             yield each
         elif each.get("kind") == "Event":
-            about = each.get("involvedObject") or each.get("involved_object") or {}
-            about = about or each.get("regarding") or {}
-            if isinstance(about, Mapping) and cast("Record", about).get("name") == name:
+            about = [_field(each, key, "name") for key in _ABOUT]
+            if name is not None and name in about:
                 yield each
 
 

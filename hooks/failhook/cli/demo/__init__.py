@@ -1,6 +1,8 @@
 """Let a handful of tasks die for real, and show the verdicts, who pays and what comes next.
 
 It needs no network, no account and no configuration, and leaves nothing behind.
+
+  failhook demo --json
 """
 
 from __future__ import annotations
