@@ -89,6 +89,7 @@ class Lane:
         self._owner = owner
         self._condition = threading.Condition()
         self._woken = False
+        self._resting = False
         self._closing = False
         self._asked = 0
         self._served = 0
@@ -97,8 +98,8 @@ class Lane:
         self._thread: threading.Thread | None = None
 
     def wake(self) -> None:
-        """Let the lane look for rows soon."""
-        if not self._woken:
+        """Let the lane look for rows soon; one that rests in quarantine wakes by itself."""
+        if not (self._woken or self._resting):
             with self._condition:
                 self._rouse()
 
@@ -185,6 +186,7 @@ class Lane:
         while not self._closing:
             now = self._clock.now()
             ready = self._handover.ready(self.plugin, now)
+            self._resting = ready is not None
             if ready is not None:
                 return min(self._limits.poll, max(0.01, (ready - now).total_seconds()))
             rows = self._outbox.claim(
@@ -202,7 +204,15 @@ class Lane:
                     return self._limits.poll
                 return min(self._limits.poll, max(0.01, (due - now).total_seconds()))
             self._hand_over(rows)
+            self._breathe()
         return 0.0
+
+    def _breathe(self) -> None:
+        """Leave the interpreter to those who report, unless somebody waits for this lane."""
+        with self._condition:
+            self._condition.wait_for(
+                lambda: self._closing or self._asked != self._served, self._limits.gather
+            )
 
     def _inherit(self) -> bool:
         """Give back what a process that is gone had claimed; return whether there was anything."""

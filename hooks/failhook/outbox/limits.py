@@ -19,7 +19,8 @@ class DeliveryLimits:
             half of it is given back.
         mark: seconds after which deliveries of a batch under way are marked.
         batch: rows claimed at once.
-        gather: seconds that a drainer waits after it was woken, so that a burst is one batch.
+        gather: seconds that a drainer waits after it was woken, so that a burst is one batch, and
+            between two batches, so that it does not slow down who reports.
         watch: seconds between two looks at calls that may have run past their time limit.
         at_exit: seconds that the end of the interpreter waits for what is due.
         poll: seconds after which a drainer looks again although nobody woke it: other processes

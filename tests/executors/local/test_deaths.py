@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 import threading
@@ -215,7 +216,10 @@ def test_every_death_has_one_event_with_the_right_verdict(
 ) -> None:
     """Each way to die is told once, with its kind, reason, start, confidence and rule."""
     oom_before = host.oom_kills()
-    outcome = executor.run(TASK, *death.work, **death.options)
+    options = dict(death.options)
+    if death.verdict.rule.endswith(".peak"):  # Linux counts who forks a process into its peak
+        options["memory_limit"] += resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    outcome = executor.run(TASK, *death.work, **options)
     assert expected(death.verdict, oom_before) == told(heard)
     assert State.FAILED is outcome.state
     assert heard.events[0].failure_details == outcome.details
