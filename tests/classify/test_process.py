@@ -149,8 +149,8 @@ def test_a_real_command_that_is_not_there():
 @pytest.mark.parametrize(
     ("code", "reason", "deterministic", "cleanup", "side"),
     [
-        ("BadTaskSpecification", "application", True, False, False),
-        ("MetadataTooLarge", "application", True, False, False),
+        ("BadTaskSpecification", "application", True, False, True),
+        ("MetadataTooLarge", "application", True, False, True),
         ("CorruptedPluginState", "infra", True, True, True),
         ("QuotaExceeded", "infra", None, False, True),
         (None, "infra", None, False, True),

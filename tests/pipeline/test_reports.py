@@ -302,3 +302,21 @@ def test_a_closed_pipeline_says_so_and_closes_once(make: MakePipeline) -> None:
     assert pipeline.close() is pipeline.close()
     with pytest.raises(StoreError, match="the pipeline is closed; nothing was counted"):
         pipeline.failed(task, KILL)
+
+
+def test_a_plugins_bad_specification_fails_at_once_because_it_is_on_the_list(
+    make: MakePipeline,
+) -> None:
+    """One attempt, every counter zero, code and message kept; off the list it is retried."""
+    refused = Evidence.plugin_error("submissionMode: HttpMode", code="BadTaskSpecification")
+    listed = make(Policy(retries=5))
+    decision = listed.failed(listed.started(Task("nightly", "load")), refused)
+    unlisted = make(Policy(retries=5, non_retryable_codes=()))
+    again = unlisted.failed(unlisted.started(Task("nightly", "load")), refused)
+
+    assert (Action.FAIL, "BadTaskSpecification", 0) == (
+        decision.action,
+        decision.code,
+        decision.after.paid,
+    )
+    assert (Action.RETRY, 1) == (again.action, again.after.user)

@@ -86,6 +86,7 @@ ENGINE_ACTS: Final = (
         message="{plugin_error.message}",
         take={"code": "plugin_error.code"},
         ended_by_itself=True,
+        executor_side=True,
         because="The plugin refused the task's specification, and it stays the same on a retry.",
         source=_FLYTE,
         next_step="Correct the specification that the message names.",
