@@ -20,6 +20,7 @@ from failhook.error_state import ErrorState, to_error_state
 from failhook.errors import ConfigError, Undelivered
 from failhook.event import EventType, FailureEvent
 from failhook.evidence import Evidence
+from failhook.groups import DroppedEvents, Group, Handled
 from failhook.phases import Condition, Phase, PhaseHistory, PhaseTransition
 from failhook.policy import Policy
 from failhook.task import Task
@@ -34,6 +35,7 @@ __all__ = [
     "ConfigError",
     "Counters",
     "Decision",
+    "DroppedEvents",
     "ErrorInfo",
     "ErrorState",
     "EventType",
@@ -41,6 +43,8 @@ __all__ = [
     "Fact",
     "FailureDetails",
     "FailureEvent",
+    "Group",
+    "Handled",
     "Hint",
     "Kind",
     "Phase",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pluggy
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from failhook.error_info import ErrorInfo
     from failhook.event import FailureEvent
     from failhook.evidence import Evidence
+    from failhook.groups import DroppedEvents, Group, Handled
     from failhook.task import Task
 
 hookspec = pluggy.HookspecMarker("failhook")
@@ -80,6 +83,37 @@ class FailureListener:
             plugin: the name of the plugin that failed.
             error: why, in one line.
         """
+
+    @hookspec
+    def group_event(self, event: FailureEvent) -> Group | Iterable[Group] | None:
+        """Name the groups in which an event is to wait for others; None takes it as it comes.
+
+        A plugin that implements it implements `on_group_due` too. It is asked once for each event,
+        in the place of the event's own hook; an event in several groups is handed over with each.
+        """
+
+    @hookspec
+    def on_group_due(
+        self,
+        key: str,
+        events: Sequence[FailureEvent],
+        remaining: int,
+        note: str,
+        sent_at: datetime | None,
+    ) -> Handled | None:
+        """Take a group whose time has come; None is `Handled()`: sent, and the group ends.
+
+        Args:
+            key: the group's.
+            events: what waited, oldest first; none where only its time has come again.
+            remaining: how many more wait; they come next, at once.
+            note: what the plugin noted the last time, "" at first.
+            sent_at: when this plugin last sent something under this key, UTC.
+        """
+
+    @hookspec
+    def on_events_dropped(self, dropped: DroppedEvents) -> None:
+        """Hear, once the plugin works again, of the events that it will never get."""
 
     @hookspec(firstresult=True)
     def classify_failure(self, task: Task, evidence: Evidence) -> FailureDetails | None:

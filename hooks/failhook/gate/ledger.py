@@ -149,6 +149,10 @@ class Ledger(Protocol):
         """Return the accounts of the tasks that are on hold, by key."""
         ...
 
+    def between_attempts(self) -> Sequence[Account]:
+        """Return the accounts that are granted another attempt which has not begun, by key."""
+        ...
+
     def save_account(self, account: Account) -> None:
         """Write an account, new or changed."""
         ...

@@ -6,13 +6,30 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from failhook.event import FailureEvent
-from failhook.gate.ledger import Ledger
+from failhook.gate.ledger import Attempt, Ledger
+from failhook.groups import DroppedEvents, Group, Handled
 
 AT_ONCE: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """When a new row is due: long ago, so that no step of the clock can put it off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much may wait for one plugin, dead letters included.
+
+    What is more is dropped: events that are not final first, then final ones, each the oldest
+    first. Drops are counted per plugin and told, see `Outbox.drops`.
+
+    Attributes:
+        events: rows.
+        bytes: JSON in UTF-8 of their events.
+    """
+
+    events: int = 100_000
+    bytes: int = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +39,42 @@ class Delivery:
     Attributes:
         id: the row; grows with time within a store.
         plugin: the plugin's name.
-        event: what to deliver, without a live exception.
+        event: what to deliver, without a live exception; None where the row cannot be read.
         tries: how often it was tried before.
-        group_key: rows of one plugin with the same key are handed over together; "" is alone.
+        event_id: of the event, also where that cannot be read.
+        unreadable: why it cannot be read, one line; "" where it can.
     """
 
     id: int
     plugin: str
-    event: FailureEvent
+    event: FailureEvent | None
     tries: int
-    group_key: str = ""
+    event_id: str = ""
+    unreadable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DueGroup:
+    """A group of one plugin that is due: all that waits under its key, under one lease.
+
+    Attributes:
+        plugin: the plugin's name.
+        key: the group's.
+        rows: its events, oldest first; none where only its time has come again.
+        remaining: how many more wait, because more than the limit do; the group is due again at
+            once when this part is settled.
+        tries: how often handing it over has failed since it last went well.
+        note: what the plugin noted the last time.
+        sent_at: when the last notification went out, UTC; None when there was none.
+    """
+
+    plugin: str
+    key: str
+    rows: Sequence[Delivery]
+    remaining: int
+    tries: int
+    note: str
+    sent_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +85,15 @@ class Waiting:
         plugin: the plugin's name.
         count: how many events.
         error: why the newest of those that were tried was not taken; "" when none was tried.
+        since: when the oldest of them was observed, UTC.
+        grouped: how many of them wait for the time of their group.
     """
 
     plugin: str
     count: int
     error: str
+    since: datetime
+    grouped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +103,98 @@ class DeadLetter:
     Attributes:
         id: the row.
         plugin: the plugin's name.
-        event: what was not taken.
+        event: what was not taken; None where it cannot be read.
         tries: how often it was tried.
         error: why it was given up, one line.
         died_at: when, UTC.
+        event_id: of the event.
+        task_key: the task that it is about.
     """
 
     id: int
     plugin: str
-    event: FailureEvent
+    event: FailureEvent | None
     tries: int
     error: str
     died_at: datetime
+    event_id: str
+    task_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookCalls:
+    """How one hook of one plugin fared on one host, in all processes there.
+
+    Attributes:
+        plugin: the plugin's name.
+        hook: the hook's name.
+        host: host name.
+        pid: the process that called it last.
+        called_at: when it was last called, UTC.
+        delivered_at: when a call last ended well, UTC; None when none did.
+        delivered: calls that ended well.
+        undelivered: calls that the plugin itself said it could not deliver.
+        failed: calls that raised, ran out of time or answered nonsense.
+        slow: calls that ran past the time limit.
+        error: the last failure, one line.
+    """
+
+    plugin: str
+    hook: str
+    host: str
+    pid: int
+    called_at: datetime
+    delivered_at: datetime | None = None
+    delivered: int = 0
+    undelivered: int = 0
+    failed: int = 0
+    slow: int = 0
+    error: str = ""
+
+
+Side = Literal["kind", "reason", "node", "owner", "workflow"]
+"""What failures can be counted by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What failed under one value of a side since some moment.
+
+    Attributes:
+        value: of the side: a kind, a reason, a node, an owner; "" where it is not known.
+        failures: failed attempts.
+        tasks: tasks that they were attempts of.
+        infra: those of them that infrastructure ended.
+        infra_seconds: how long these had run, as far as their start was seen.
+        refunds: attempts that were not charged to the user's retries but refunded.
+    """
+
+    value: str
+    failures: int
+    tasks: int
+    infra: int
+    infra_seconds: float
+    refunds: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreReport:
+    """What a store says of itself.
+
+    Attributes:
+        where: as `open_store` takes it, without a password.
+        schema: the version of its schema; 0 where it has none.
+        bytes: its size; None where it cannot be told.
+        tasks: how many tasks it knows.
+        problems: what is wrong with it, a line each, with the way out: damage, a clock that differs
+            from this machine's, a disk that is nearly full.
+    """
+
+    where: str
+    schema: int
+    bytes: int | None
+    tasks: int
+    problems: Sequence[str]
 
 
 class Transaction(Ledger, Protocol):
@@ -76,53 +203,99 @@ class Transaction(Ledger, Protocol):
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         """Put one row per plugin into the outbox; an event and plugin already there adds none.
 
-        A live exception is not kept.
+        A live exception is not kept. What is beyond the bounds is dropped, see `Bounds`; a row that
+        is leased just now is not.
         """
         ...
 
 
 class Outbox(Protocol):
-    """What the drainer needs. Each call is a transaction of its own."""
+    """What the drainer needs. Each call is a transaction of its own.
+
+    A lease belongs to an owner. What is done under a lease that has passed to another owner changes
+    nothing, except that `done` and `settle` say what is true anyway: it was delivered.
+    """
 
     def claim(
         self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str
     ) -> Sequence[Delivery]:
-        """Lease rows of one plugin that are due and that nobody else holds.
+        """Lease rows of one plugin that are due, in no group, and that nobody else holds.
 
         Of each task only the oldest undelivered row is handed out, so that a plugin hears of one
-        task in order. Rows under a group key hold nobody back, since their plugin has heard of
-        them. When the first due row has a group key, all due rows of that group come with it,
-        however many; rows without one and rows of other groups never come in the same batch. A
-        lease lasts `lease` seconds.
+        task in order. Rows in a group hold nobody back, since their plugin has heard of them. A
+        lease lasts `lease` seconds. A row that cannot be read comes too, and says so.
         """
+        ...
+
+    def claim_group(
+        self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str
+    ) -> DueGroup | None:
+        """Lease the group of one plugin that is due first; None where none is.
+
+        Args:
+            plugin: the plugin's name.
+            now: the time, UTC.
+            lease: seconds.
+            limit: rows, the oldest ones.
+            owner: who claims.
+        """
+        ...
+
+    def renew(self, plugin: str, *, owner: str, until: datetime) -> None:
+        """Prolong the leases that `owner` holds on rows and groups of a plugin."""
         ...
 
     def done(self, ids: Sequence[int]) -> None:
         """Remove delivered rows."""
         ...
 
-    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str) -> None:
+    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str, owner: str) -> None:
         """Give rows back, with one try more, to be claimed again at `not_before`."""
         ...
 
-    def park(self, ids: Sequence[int], *, group_key: str, not_before: datetime) -> None:
-        """Give rows back untried, to be claimed together at `not_before` under a group key."""
+    def bury(self, ids: Sequence[int], *, error: str, now: datetime, owner: str) -> None:
+        """Turn rows into dead letters, with one try more; rows of a group leave it."""
         ...
 
-    def bury(self, ids: Sequence[int], *, error: str, now: datetime) -> None:
-        """Turn rows into dead letters, with one try more."""
+    def group(self, row: int, groups: Sequence[Group], *, owner: str) -> None:
+        """Put a claimed row into one or more groups: one row for each.
+
+        A group that waits already keeps its time, also where that is the time of another try; else
+        it waits until the `not_before` that is given.
+        """
+        ...
+
+    def settle(self, group: DueGroup, handled: Handled, *, now: datetime) -> None:
+        """Remove the rows of a group that was handed over, and write the notification log.
+
+        All in one transaction: what is said to be sent is sent. The group waits on where rows of it
+        remain or the plugin wants it again, and ends else; its note stays.
+        """
+        ...
+
+    def retry_group(self, group: DueGroup, *, not_before: datetime, error: str, owner: str) -> None:
+        """Give a group back, with one try more, to be claimed again at `not_before`."""
+        ...
+
+    def bury_group(self, group: DueGroup, *, error: str, now: datetime, owner: str) -> None:
+        """Turn the rows of a group into dead letters and let it end; its note stays."""
         ...
 
     def holders(self, plugin: str) -> Sequence[str]:
-        """Return the owners of the leases on a plugin's rows, the expired ones too."""
+        """Return the owners of the leases on a plugin's rows and groups, the expired ones too."""
         ...
 
-    def release(self, owner: str) -> None:
-        """Give back every lease that `owner` holds, untried and due at once: it is closing."""
+    def release(self, owner: str, plugin: str | None = None) -> None:
+        """Give back every lease that `owner` holds, untried and due at once.
+
+        Args:
+            owner: who is closing, or gone.
+            plugin: only the leases on this plugin's rows and groups.
+        """
         ...
 
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:
-        """Return when the next row of these plugins is due; `now` or earlier if one is waiting."""
+        """Return when the next row or group of these plugins is due; `now` if one is waiting."""
         ...
 
     def pending(self, plugins: Sequence[str] | None = None) -> int:
@@ -133,8 +306,8 @@ class Outbox(Protocol):
         """Return what is not delivered and not dead, one entry per plugin that has any."""
         ...
 
-    def dead_letters(self) -> Sequence[DeadLetter]:
-        """Return the dead letters, oldest first."""
+    def dead_letters(self, plugin: str | None = None) -> Sequence[DeadLetter]:
+        """Return the dead letters of a plugin or of all, oldest first."""
         ...
 
     def revive(self, ids: Sequence[int], now: datetime) -> int:
@@ -143,6 +316,22 @@ class Outbox(Protocol):
 
     def drop(self, ids: Sequence[int]) -> int:
         """Forget dead letters; return how many."""
+        ...
+
+    def drops(self) -> Sequence[DroppedEvents]:
+        """Return what was dropped and not told yet, one entry per plugin that lost anything."""
+        ...
+
+    def told(self, dropped: DroppedEvents) -> None:
+        """Take what a plugin has been told of off its count of drops."""
+        ...
+
+    def note_calls(self, calls: Sequence[HookCalls]) -> None:
+        """Add to the counts of hooks."""
+        ...
+
+    def calls(self) -> Sequence[HookCalls]:
+        """Return the counts of every hook that ever ran, by plugin, hook and host."""
         ...
 
 
@@ -163,6 +352,31 @@ class Store(Outbox, Protocol):
 
     def put_state(self, plugin: str, key: str, value: str | None) -> None:
         """Keep a value of a plugin's own state; None forgets it."""
+        ...
+
+    def history(self, task: str, *, limit: int) -> Sequence[Attempt]:
+        """Return the newest attempts of a task, oldest first.
+
+        Args:
+            task: a task's key (one run), its job key (all runs), or ``workflow/name`` in any
+                namespace.
+            limit: attempts, at most.
+        """
+        ...
+
+    def tally(self, by: Side, since: datetime) -> Sequence[Tally]:
+        """Count the attempts that failed since then, by one side, most failures first."""
+        ...
+
+    def forget(self, before: datetime) -> int:
+        """Forget the tasks that ended before then and have nothing in the outbox; return how many.
+
+        What is open, on hold or waits for a retry stays.
+        """
+        ...
+
+    def examine(self, now: datetime) -> StoreReport:
+        """Look for what is wrong with the store; it may take seconds where there is much in it."""
         ...
 
     def close(self) -> None:
