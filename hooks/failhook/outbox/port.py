@@ -306,8 +306,26 @@ class Outbox(Protocol):
         """Return what is not delivered and not dead, one entry per plugin that has any."""
         ...
 
-    def dead_letters(self, plugin: str | None = None) -> Sequence[DeadLetter]:
-        """Return the dead letters of a plugin or of all, oldest first."""
+    def given_up(self) -> Sequence[Waiting]:
+        """Return what is dead, one entry per plugin that has any; none of it is in a group."""
+        ...
+
+    def dead_letters(
+        self,
+        plugin: str | None = None,
+        *,
+        ids: Sequence[int] | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> Sequence[DeadLetter]:
+        """Return the dead letters of a plugin or of all, in the order of their ids.
+
+        Args:
+            plugin: only this plugin's.
+            ids: only these; others among them are left out.
+            after: only greater ids, so that many can be read page by page.
+            limit: this many at most, the first ones.
+        """
         ...
 
     def revive(self, ids: Sequence[int], now: datetime) -> int:
@@ -361,6 +379,14 @@ class Store(Outbox, Protocol):
             task: a task's key (one run), its job key (all runs), or ``workflow/name`` in any
                 namespace.
             limit: attempts, at most.
+        """
+        ...
+
+    def jobs(self, *, limit: int) -> Sequence[str]:
+        """Return the job keys of the tasks that are known, those that began last first.
+
+        Args:
+            limit: keys, at most.
         """
         ...
 
