@@ -66,6 +66,7 @@ class DueGroup:
         tries: how often handing it over has failed since it last went well.
         note: what the plugin noted the last time.
         sent_at: when the last notification went out, UTC; None when there was none.
+        owner: who claimed it.
     """
 
     plugin: str
@@ -75,6 +76,7 @@ class DueGroup:
     tries: int
     note: str
     sent_at: datetime | None
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where ledger, outbox and plugin state are kept: in memory or in one SQLite file."""
+"""Where ledger, outbox and plugin state are kept: in memory, an SQLite file or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,39 +9,42 @@ from urllib.parse import parse_qsl, unquote
 from failhook.errors import StoreError
 
 if TYPE_CHECKING:
-    from failhook.outbox.port import Store
+    from failhook.outbox.port import Bounds, Store
 
-ALLOWED: Final = "memory, a file name, or sqlite:///path/to/file"
+ALLOWED: Final = (
+    "memory, a file name, sqlite:///path/to/file, or postgresql://user:password@host/database"
+)
 
 
-def open_store(where: str | Path) -> Store:
+def open_store(where: str | Path, bounds: Bounds | None = None) -> Store:
     """Open the store that a setting names, and create it where it does not exist yet.
 
     Args:
         where: ``memory`` (or ``:memory:``); or a file, as a path or as ``sqlite:///relative`` or
             ``sqlite:////absolute``, which becomes an SQLite store. A URL may end in settings of
-            `SqliteStore`: ``?synchronous=FULL&busy_timeout=5``.
+            `SqliteStore`: ``?synchronous=FULL&busy_timeout=5``. A URL of PostgreSQL is as libpq
+            takes it: ``postgresql://user:password@host:port/database``.
+        bounds: how much may wait for one plugin; the store's default unless given.
 
     Raises:
-        StoreError: the scheme or a setting is not known, or the file is not a store that this
-            version can use.
+        StoreError: the scheme or a setting is not known, the store cannot be reached, or it is not
+            one that this version can use.
     """
     if isinstance(where, Path):
-        return _sqlite(where)
+        return _sqlite(where, bounds)
     scheme, colon, rest = where.partition(":")
     if is_memory(where):
         from failhook.stores.memory import MemoryStore
 
-        return MemoryStore()
+        return MemoryStore(bounds)
     if scheme == "sqlite" and colon:
-        return _sqlite_at(where, rest)
-    if scheme.startswith("postgres") and colon:
-        msg = f"store {_shown(where)}: this version has no PostgreSQL store; use {ALLOWED}"
-        raise StoreError(msg)
+        return _sqlite_at(where, rest, bounds)
+    if scheme in ("postgresql", "postgres") and colon:
+        return _postgres(where, bounds)
     if not where or rest.startswith("//") or (scheme == "memory" and colon):
         msg = f"store {_shown(where)}: it must be {ALLOWED}"
         raise StoreError(msg)
-    return _sqlite(Path(where))
+    return _sqlite(Path(where), bounds)
 
 
 def is_memory(where: str) -> bool:
@@ -60,7 +63,7 @@ def file_of(where: str) -> Path | None:
     return None if rest.startswith("//") else Path(where)
 
 
-def _sqlite_at(where: str, rest: str) -> Store:
+def _sqlite_at(where: str, rest: str, bounds: Bounds | None) -> Store:
     location, _, query = rest.partition("?")
     path = location.removeprefix("///")
     if not path or path == location:
@@ -84,13 +87,27 @@ def _sqlite_at(where: str, rest: str) -> Store:
             f"an absolute path has four slashes: sqlite:////{path}"
         )
         raise StoreError(msg)
-    return _sqlite(file, synchronous, seconds)
+    return _sqlite(file, bounds, synchronous, seconds)
 
 
-def _sqlite(path: Path, synchronous: str = "NORMAL", busy_timeout: float = 10.0) -> Store:
+def _sqlite(
+    path: Path, bounds: Bounds | None, synchronous: str = "NORMAL", busy_timeout: float = 10.0
+) -> Store:
     from failhook.stores.sqlite import SqliteStore
 
-    return SqliteStore(path, synchronous=synchronous, busy_timeout=busy_timeout)
+    return SqliteStore(path, bounds, synchronous=synchronous, busy_timeout=busy_timeout)
+
+
+def _postgres(where: str, bounds: Bounds | None) -> Store:
+    try:
+        from failhook.stores.postgres import PostgresStore
+
+        return PostgresStore(where, bounds=bounds)
+    except ModuleNotFoundError as error:
+        if error.name != "psycopg":
+            raise
+        msg = f"store {_shown(where)}: psycopg is missing: pip install 'failhook[postgres]'"
+        raise StoreError(msg) from error
 
 
 def _shown(where: str) -> str:

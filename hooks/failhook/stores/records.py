@@ -58,8 +58,8 @@ def moment_if_set(micros: int | None) -> datetime | None:
 class Texts:
     """Remembers the JSON of the parts that it last wrote or read.
 
-    So what goes into several rows is written once, and what comes back unchanged not at all. One
-    thread at a time.
+    So what goes into several rows is written once, and what comes back unchanged not at all. Any
+    thread may use it: an entry keeps its part alive, so that no other part has the same id.
     """
 
     def __init__(self) -> None:
@@ -250,7 +250,7 @@ def read_phases(values: Values) -> PhaseHistory:
     )
 
 
-def read_event(text: str) -> FailureEvent:
+def read_event(text: str | bytes) -> FailureEvent:
     """Read what `Texts.event` wrote."""
     kind, event_id, revision, first_error, observer, simulated, *rest = json.loads(text)
     started_at, ended_at, observed_at, task, details, decision, phases, *rest = rest

@@ -16,6 +16,7 @@ from failhook.stores.records import (
     read_phases,
     read_task,
 )
+from failhook.text import clean
 
 Columns = tuple[str | int | None, ...]
 
@@ -32,7 +33,7 @@ def account_row(account: Account, texts: Texts) -> Columns:
         account.failures,
         micros_if_set(account.first_started_at),
         texts.details(account.first_failure),
-        account.first_error,
+        clean(account.first_error),
         texts.phases(account.phases),
         account.closed,
     )
@@ -65,22 +66,26 @@ def attempt_row(attempt: Attempt, texts: Texts) -> Columns:
         task.job_key,
         str(attempt.state),
         None if details is None else str(details.kind),
-        None if details is None else details.reason,
+        None if details is None else clean(details.reason),
         None if decision is None else str(decision.charge),
-        None if details is None else details.node,
-        None if attempt.owner is None else attempt.owner.host,
-        task.owner,
+        _clean(None if details is None else details.node),
+        _clean(None if attempt.owner is None else attempt.owner.host),
+        _clean(task.owner),
         micros_if_set(attempt.opened_at),
         micros_if_set(attempt.closed_at),
         attempt.oom_host,
         attempt.revision,
-        attempt.error_line,
+        clean(attempt.error_line),
         int(attempt.suspect),
         texts.task(task),
         texts.owner(attempt.owner),
         texts.details(details),
         texts.decision(decision),
     )
+
+
+def _clean(text: str | None) -> str | None:
+    return None if text is None else clean(text)
 
 
 def attempt_from(row: Sequence[Any], texts: Texts) -> Attempt:

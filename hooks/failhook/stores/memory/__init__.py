@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt, AttemptState
+from failhook.outbox.port import Bounds
 from failhook.stores.memory.outbox import LONG_AGO, MemoryOutbox
 
 _ENDED: Final = ("succeeded", "failed")
@@ -21,12 +22,14 @@ class MemoryStore(MemoryOutbox):
     those stay the parent's.
 
     Args:
+        bounds: how much may wait for one plugin.
         keep: tasks that ended, well or for good, which are remembered; the oldest are forgotten
             first. What is open, waits for a retry or is on hold is never forgotten.
     """
 
-    def __init__(self, *, keep: int = 10_000) -> None:
+    def __init__(self, bounds: Bounds | None = None, *, keep: int = 10_000) -> None:
         super().__init__()
+        self._bounds = bounds or Bounds()
         self._keep = keep
         self._ended: dict[str, None] = {}
         self.accounts: dict[str, Account] = {}

@@ -5,15 +5,20 @@ from __future__ import annotations
 import ctypes
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Final
+from typing import Final, Self, cast
 
 from failhook.errors import StoreError
 from failhook.stores.forks import watch_forks
-from failhook.stores.sqlite.schema import migrations, prepare, queries
+from failhook.stores.sql.database import Cursor, Health, Values
+from failhook.stores.sql.queries import migrations, queries
+from failhook.stores.sqlite.health import examined
+from failhook.stores.sqlite.schema import PACKAGE, prepare
 
 _SYNCHRONOUS: Final = ("NORMAL", "FULL")
 
@@ -56,8 +61,9 @@ class Database:
             msg = f"store {path}: busy_timeout is {busy_timeout}; it is 0 to {_MAX_TIMEOUT} seconds"
             raise StoreError(msg)
         self.path = str(path.absolute())
-        self.sql: Mapping[str, str] = queries()
-        self._migrations = migrations()
+        self.where = self.path
+        self.sql: Mapping[str, str] = queries(PACKAGE)
+        self._migrations = migrations(PACKAGE)
         self._synchronous = synchronous
         self._busy_timeout = busy_timeout
         self.lock = RLock()
@@ -71,13 +77,45 @@ class Database:
         with self:
             pass
 
+    def transaction(self) -> Self:
+        """Begin a transaction that holds out every other writer, of whatever task."""
+        return self
+
     def __enter__(self) -> sqlite3.Cursor:
-        """Begin a transaction that holds out every other writer."""
+        return self._begin("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Cursor]:
+        cursor = self._begin("BEGIN")
+        try:
+            yield cursor
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        self.__exit__(None, None, None)
+
+    def insert(self, cursor: Cursor, sql: str, values: Values, /) -> int:
+        cursor.execute(sql, values)
+        return cast("sqlite3.Cursor", cursor).lastrowid or 0
+
+    def hold(self, _cursor: Cursor, _keys: Collection[str], /) -> None:
+        """Do nothing: whoever writes holds the whole file."""
+
+    def hold_free(self, _cursor: Cursor, keys: Collection[str], /) -> Collection[str]:
+        return keys
+
+    def health(self, _now: datetime, /) -> Health:
+        try:
+            return examined(Path(self.path))
+        except sqlite3.Error as error:
+            raise self._said(error) from error
+
+    def _begin(self, statement: str) -> sqlite3.Cursor:
         lock = self.lock
         lock.acquire()
         try:
             cursor = self._usable()
-            cursor.execute("BEGIN IMMEDIATE")
+            cursor.execute(statement)
         except sqlite3.Error as error:
             lock.release()
             raise self._said(error) from error

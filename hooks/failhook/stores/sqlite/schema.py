@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from typing import Final
 
 from failhook.errors import StoreError
@@ -13,27 +11,8 @@ from failhook.errors import StoreError
 APPLICATION_ID: Final = 0x66686F6B
 """Marks the file as ours (SQLite's PRAGMA application_id): "fhok"."""
 
-_PACKAGE: Final = "failhook.stores.sqlite"
-_NAME: Final = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
-
-
-def queries() -> dict[str, str]:
-    """Return the statements of ``queries.sql`` by name."""
-    _, *parts = _NAME.split(files(_PACKAGE).joinpath("queries.sql").read_text("utf-8"))
-    return {
-        name: text.strip().removesuffix(";")
-        for name, text in zip(parts[::2], parts[1::2], strict=True)
-    }
-
-
-def migrations() -> dict[int, str]:
-    """Return the migrations of this version, by the version of the schema that each leads to."""
-    scripts = {
-        int(script.name.removesuffix(".sql")): script.read_text("utf-8")
-        for script in files(_PACKAGE).joinpath("migrations").iterdir()
-        if script.name.endswith(".sql")
-    }
-    return dict(sorted(scripts.items()))
+PACKAGE: Final = "failhook.stores.sqlite"
+"""Where the statements and the migrations are."""
 
 
 def prepare(connection: sqlite3.Connection, path: str, steps: Mapping[int, str]) -> None:

@@ -1,0 +1,86 @@
+"""What people ask a store: the history of a task, counts, and how it fares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import unquote
+
+from failhook.clock import to_rfc3339
+from failhook.gate.ledger import Attempt
+from failhook.outbox.port import Side, StoreReport, Tally
+from failhook.stores.records import Texts, from_micros, to_json, to_micros
+from failhook.stores.rows import attempt_from
+from failhook.stores.sql.groups import SqlGroups
+
+_AT_ONCE: Final = 1_000
+"""Tasks that are forgotten in one transaction, so that nobody who reports waits for long."""
+
+_AHEAD: Final = timedelta(minutes=5)
+
+
+class SqlReading(SqlGroups):
+    """A store that can be asked."""
+
+    def history(self, task: str, *, limit: int) -> Sequence[Attempt]:
+        query = {1: "history_of_name", 2: "history_of_job"}.get(task.count("/"), "history_of_run")
+        with self._database.reading() as cursor:
+            rows = cursor.execute(self._sql[query], (task, limit)).fetchall()
+        texts = Texts()
+        return [attempt_from(row, texts) for row in reversed(rows)]
+
+    def jobs(self, *, limit: int) -> Sequence[str]:
+        with self._database.reading() as cursor:
+            rows = cursor.execute(self._sql["jobs"], (limit,)).fetchall()
+        return [row[0] for row in rows]
+
+    def tally(self, by: Side, since: datetime) -> Sequence[Tally]:
+        with self._database.reading() as cursor:
+            rows = cursor.execute(self._sql["tally"], (by, to_micros(since))).fetchall()
+        return _tallies(_by_workflow(rows) if by == "workflow" else rows)
+
+    def forget(self, before: datetime) -> int:
+        at, last, forgotten = to_micros(before), "", 0
+        while True:
+            with self._database.transaction() as cursor:
+                found = cursor.execute(self._sql["forgettable"], (last, at, _AT_ONCE)).fetchall()
+                if not found:
+                    cursor.execute(self._sql["forget_groups"], (at,))
+                    return forgotten
+                keys = [row[0] for row in found]
+                last = keys[-1]
+                free = to_json(list(self._database.hold_free(cursor, keys)))
+                cursor.execute(self._sql["forget_attempts"], (free,))
+                forgotten += cursor.execute(self._sql["forget_accounts"], (free,)).rowcount
+
+    def examine(self, now: datetime) -> StoreReport:
+        health = self._database.health(now)
+        with self._database.reading() as cursor:
+            tasks, opened, closed = cursor.execute(self._sql["extent"], ()).fetchone()
+        newest = max(opened or 0, closed or 0)
+        problems = list(health.problems)
+        if newest > to_micros(now + _AHEAD):
+            problems.append(
+                f"its newest record is of {to_rfc3339(from_micros(newest))}, later than the clock "
+                "of this machine says; set the clocks of the machines that use it"
+            )
+        return StoreReport(self._database.where, health.schema, health.bytes, tasks, problems)
+
+
+def _by_workflow(rows: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Add up what was counted per job: namespace/workflow/name, each with its slashes escaped."""
+    sums: dict[str, list[Any]] = {}
+    for job_key, *counts in rows:
+        workflow = unquote(job_key.split("/")[1])
+        before = sums.get(workflow, [0] * len(counts))
+        sums[workflow] = [one + more for one, more in zip(before, counts, strict=True)]
+    return [(workflow, *counts) for workflow, counts in sums.items()]
+
+
+def _tallies(rows: Iterable[Any]) -> list[Tally]:
+    found = [
+        Tally(value or "", failures, tasks, infra, micros / 1_000_000, refunds)
+        for value, failures, tasks, infra, micros, refunds in rows
+    ]
+    return sorted(found, key=lambda tally: (-tally.failures, tally.value))

@@ -1,0 +1,137 @@
+"""Ledger and outbox in one transaction of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self
+
+from failhook.event import FailureEvent
+from failhook.gate.ledger import Account, Attempt
+from failhook.stores.records import Texts, to_micros
+from failhook.stores.rows import account_from, account_row, attempt_from, attempt_row
+from failhook.stores.sql.bounds import Headroom, keep_within
+from failhook.stores.sql.database import Cursor, Database
+
+
+class SqlTransaction:
+    """One transaction, in which nobody else changes the tasks that it has looked at.
+
+    Args:
+        database: where.
+        texts: what was last written, as JSON.
+        headroom: how much may wait.
+    """
+
+    __slots__ = ("_cursor", "_database", "_fresh", "_headroom", "_held", "_session", "_texts")
+
+    _cursor: Cursor
+    _session: AbstractContextManager[Cursor]
+
+    def __init__(self, database: Database, texts: Texts, headroom: Headroom) -> None:
+        self._database = database
+        self._texts = texts
+        self._headroom = headroom
+        self._held: set[str] = set()
+        self._fresh: set[str] = set()
+
+    def __enter__(self) -> Self:
+        self._session = self._database.transaction()
+        self._cursor = self._session.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._session.__exit__(kind, error, traceback)
+
+    def account(self, key: str) -> Account | None:
+        self._hold(key)
+        row = self._ask("account", key).fetchone()
+        if row is None:
+            self._fresh.add(key)  # a task without an account has no events either
+            return None
+        return account_from(row, self._texts)
+
+    def attempt(self, attempt_key: str) -> Attempt | None:
+        key, _, number = attempt_key.rpartition("/")
+        if not number.isdecimal():
+            return None
+        self._hold(key)
+        row = self._ask("attempt", key, int(number)).fetchone()
+        return None if row is None else attempt_from(row, self._texts)
+
+    def attempts(self, key: str) -> Sequence[Attempt]:
+        self._hold(key)
+        return [attempt_from(row, self._texts) for row in self._ask("attempts", key).fetchall()]
+
+    def open_attempts(self, host: str | None = None) -> Sequence[Attempt]:
+        rows = self._ask("open_attempts", host).fetchall()
+        return [attempt_from(row, self._texts) for row in rows]
+
+    def held_accounts(self) -> Sequence[Account]:
+        return [account_from(row, self._texts) for row in self._ask("held_accounts").fetchall()]
+
+    def between_attempts(self) -> Sequence[Account]:
+        return [account_from(row, self._texts) for row in self._ask("between_attempts").fetchall()]
+
+    def save_account(self, account: Account) -> None:
+        self._hold(account.key)
+        self._ask("save_account", *account_row(account, self._texts))
+
+    def save_attempt(self, attempt: Attempt) -> None:
+        self._hold(attempt.task.key)
+        self._ask("save_attempt", *attempt_row(attempt, self._texts))
+
+    def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
+        task_key = event.task.key
+        self._hold(task_key)
+        behind: set[str] = set()
+        present: set[str] = set()
+        row: int | None = None
+        for plugin, group_key, died_at, event_row, event_id in self._line(task_key):
+            if event_id == event.event_id:
+                row = event_row
+                present.add(plugin)
+            if died_at is None and not group_key:
+                behind.add(plugin)
+        absent = [plugin for plugin in dict.fromkeys(plugins) if plugin not in present]
+        if not absent:
+            return
+        database, sql, body = self._database, self._database.sql, self._texts.event(event)
+        if row is None:
+            values = (
+                *(event.event_id, task_key, body, str(event.failure_details.kind)),
+                to_micros(event.observed_at),
+            )
+            row = database.insert(self._cursor, sql["add_event"], values)
+        due_at, size, final = to_micros(due), len(body), int(event.final)
+        self._cursor.executemany(
+            sql["add_row"],
+            [
+                (row, task_key, plugin, int(plugin not in behind), due_at, size, final)
+                for plugin in absent
+            ],
+        )
+        if self._headroom.used(size):
+            keep_within(self._headroom.bounds, database, self._cursor)
+
+    def _line(self, task_key: str) -> Sequence[tuple[str, str, int | None, int, str]]:
+        """Return what waits for plugins of this task; it holds newer events back."""
+        if task_key in self._fresh:
+            self._fresh.remove(task_key)
+            return ()
+        return self._ask("line", task_key).fetchall()
+
+    def _hold(self, key: str) -> None:
+        if key not in self._held:
+            self._held.add(key)
+            self._database.hold(self._cursor, (key,))
+
+    def _ask(self, query: str, *values: Any) -> Cursor:
+        return self._cursor.execute(self._database.sql[query], values)
