@@ -21,6 +21,7 @@ from failhook.errors import ConfigError, Undelivered
 from failhook.event import EventType, FailureEvent
 from failhook.evidence import Evidence
 from failhook.groups import DroppedEvents, Group, Handled
+from failhook.matchers import Matcher, parse_matcher
 from failhook.phases import Condition, Phase, PhaseHistory, PhaseTransition
 from failhook.policy import Policy
 from failhook.task import Task
@@ -47,6 +48,7 @@ __all__ = [
     "Handled",
     "Hint",
     "Kind",
+    "Matcher",
     "Phase",
     "PhaseHistory",
     "PhaseTransition",
@@ -59,6 +61,7 @@ __all__ = [
     "Undelivered",
     "from_rfc3339",
     "hookimpl",
+    "parse_matcher",
     "to_error_state",
     "to_rfc3339",
 ]
