@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Final, Self
 
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt, AttemptState
-from failhook.outbox.port import Bounds
-from failhook.stores.memory.outbox import LONG_AGO, MemoryOutbox
+from failhook.outbox.port import Bounds, Side, StoreReport, Tally
+from failhook.stores.memory.groups import MemoryGroups
+from failhook.stores.memory.reading import began, history_of, jobs_of, tally_of
+from failhook.stores.tallies import clock_problems
+
+BOUNDS: Final = Bounds(events=10_000, bytes=32 * 1024 * 1024)
+"""How much may wait for one plugin where nothing else is said: memory is dearer than a disk."""
 
 _ENDED: Final = ("succeeded", "failed")
 
 
-class MemoryStore(MemoryOutbox):
+class MemoryStore(MemoryGroups):
     """Ledger, outbox and plugin state in the memory of one process.
 
     Any thread may use it. A process that forks leaves its child the ledger but no rows to deliver:
     those stay the parent's.
 
     Args:
-        bounds: how much may wait for one plugin.
+        bounds: how much may wait for one plugin; `BOUNDS` unless given. The size of an event is
+            estimated from its texts.
         keep: tasks that ended, well or for good, which are remembered; the oldest are forgotten
             first. What is open, waits for a retry or is on hold is never forgotten.
     """
 
     def __init__(self, bounds: Bounds | None = None, *, keep: int = 10_000) -> None:
-        super().__init__()
-        self._bounds = bounds or Bounds()
+        super().__init__(bounds or BOUNDS)
         self._keep = keep
         self._ended: dict[str, None] = {}
         self.accounts: dict[str, Account] = {}
@@ -46,10 +51,12 @@ class MemoryStore(MemoryOutbox):
             return
         ended[key] = None
         if len(ended) > self._keep:
-            oldest = next(iter(ended))
-            del ended[oldest], self.accounts[oldest]
-            for attempt_key in self.attempts.pop(oldest, {}):
-                self.open.pop(attempt_key, None)
+            self._forget_task(next(iter(ended)))
+
+    def _forget_task(self, key: str) -> None:
+        del self._ended[key], self.accounts[key]
+        for attempt_key in self.attempts.pop(key, {}):
+            self.open.pop(attempt_key, None)
 
     def transaction(self) -> MemoryTransaction:
         return MemoryTransaction(self)
@@ -64,6 +71,41 @@ class MemoryStore(MemoryOutbox):
                 self._state.pop((plugin, key), None)
             else:
                 self._state[plugin, key] = value
+
+    def history(self, task: str, *, limit: int) -> Sequence[Attempt]:
+        with self.lock:
+            return history_of(self._all(), task, limit)
+
+    def jobs(self, *, limit: int) -> Sequence[str]:
+        with self.lock:
+            return jobs_of(self._all(), limit)
+
+    def tally(self, by: Side, since: datetime) -> Sequence[Tally]:
+        with self.lock:
+            return tally_of(self._all(), by, since)
+
+    def forget(self, before: datetime) -> int:
+        with self.lock:
+            self.forget_log(before)
+            waiting = {row.event.task.key for row in self._rows.values()}
+            old = [
+                key
+                for key in self._ended
+                if key not in waiting and _ended_before(self.attempts.get(key, {}).values(), before)
+            ]
+            for key in old:
+                self._forget_task(key)
+        return len(old)
+
+    def examine(self, now: datetime) -> StoreReport:
+        with self.lock:
+            newest = max(map(began, self._all()), default=None)
+            tasks = len(self.accounts)
+        problems = tuple(clock_problems(newest, now))
+        return StoreReport("memory", schema=0, bytes=None, tasks=tasks, problems=problems)
+
+    def _all(self) -> Iterator[Attempt]:
+        return (attempt for some in self.attempts.values() for attempt in some.values())
 
     def close(self) -> None:
         """Forget nothing: the memory goes with the object."""
@@ -132,12 +174,21 @@ class MemoryTransaction:
             if attempt.state is AttemptState.OPEN
             and (host is None or (attempt.owner is not None and attempt.owner.host == host))
         ]
-        return sorted(found, key=lambda attempt: attempt.opened_at or LONG_AGO)
+        return sorted(found, key=began)
 
     def held_accounts(self) -> Sequence[Account]:
         accounts = (self._store.accounts | self._accounts).values()
         found = [account for account in accounts if account.closed == "held"]
         return sorted(found, key=lambda account: account.key)
+
+    def between_attempts(self) -> Sequence[Account]:
+        accounts = (self._store.accounts | self._accounts).values()
+        found = [each for each in accounts if not each.closed and self._failed_last(each)]
+        return sorted(found, key=lambda account: account.key)
+
+    def _failed_last(self, account: Account) -> bool:
+        last = self.attempt(f"{account.key}/{account.last_attempt}")
+        return last is not None and last.state is AttemptState.FAILED
 
     def save_account(self, account: Account) -> None:
         self._accounts[account.key] = account
@@ -147,3 +198,7 @@ class MemoryTransaction:
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         self._events.append((event, plugins, due))
+
+
+def _ended_before(attempts: Iterable[Attempt], before: datetime) -> bool:
+    return all(each.closed_at is not None and each.closed_at < before for each in attempts)

@@ -1,117 +1,38 @@
-"""The outbox in memory: per plugin a heap of what is due, and per task a line in order."""
+"""The outbox in memory, but for its groups."""
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from heapq import heappop, heappush
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from threading import RLock
 from typing import Final
 
+from failhook.error_info import ErrorInfo
 from failhook.event import FailureEvent
-from failhook.outbox.port import DeadLetter, Delivery, Waiting
+from failhook.groups import DroppedEvents
+from failhook.outbox.port import Bounds, DeadLetter, Delivery, HookCalls, Waiting
+from failhook.stores.drops import Drop, gathered, told_of
 from failhook.stores.forks import watch_forks
+from failhook.stores.memory.queue import LONG_AGO, Queue, Row
 
-LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(slots=True, eq=False)
-class _Row:
-    """One event for one plugin; while it is leased, `due` is when the lease ends."""
-
-    id: int
-    queue: _Queue
-    event: FailureEvent
-    due: datetime
-    tries: int = 0
-    group_key: str = ""
-    owner: str = ""
-    error: str = ""
-    died_at: datetime | None = None
-
-
-@dataclass(slots=True)
-class _Queue:
-    """What waits for one plugin.
-
-    Attributes:
-        plugin: its name.
-        heap: (due, id) of rows that may be claimed; entries that no longer hold are skipped.
-        lines: the rows of each task without a group key, oldest first; only the first is claimed.
-        groups: the rows that wait under each group key.
-        leased: the rows that somebody holds.
-        known: the ids of all events here, dead letters included.
-    """
-
-    plugin: str
-    heap: list[tuple[datetime, int]] = field(default_factory=list[tuple[datetime, int]])
-    lines: dict[str, list[_Row]] = field(default_factory=dict[str, list[_Row]])
-    groups: dict[str, list[_Row]] = field(default_factory=dict[str, list[_Row]])
-    leased: dict[int, _Row] = field(default_factory=dict[int, _Row])
-    known: set[str] = field(default_factory=set[str])
-
-    def attach(self, row: _Row) -> None:
-        """Put a row where it waits: under its group key, or into the line of its task."""
-        if row.group_key:
-            self.groups.setdefault(row.group_key, []).append(row)
-            heappush(self.heap, (row.due, row.id))
-            return
-        line = self.lines.get(row.event.task.key)
-        if line is None:
-            self.lines[row.event.task.key] = [row]
-        else:
-            insort(line, row, key=lambda waiting: waiting.id)
-            if line[0] is not row:
-                return
-        heappush(self.heap, (row.due, row.id))
-
-    def detach(self, row: _Row) -> None:
-        """Take a row out; the next one of its task may then be claimed."""
-        self.leased.pop(row.id, None)
-        where, key = (
-            (self.groups, row.group_key) if row.group_key else (self.lines, row.event.task.key)
-        )
-        rows = where[key]
-        rows.remove(row)
-        if not rows:
-            del where[key]
-        elif not row.group_key:
-            heappush(self.heap, (rows[0].due, rows[0].id))
-
-    def give_back(self, row: _Row, due: datetime) -> None:
-        """End a lease; the row is due again at `due`."""
-        self.leased.pop(row.id, None)
-        row.owner = ""
-        row.due = due
-        heappush(self.heap, (due, row.id))
-
-    def first(self, rows: dict[int, _Row]) -> _Row | None:
-        """Return the row that is due first of those that may be claimed and that nobody holds."""
-        heap = self.heap
-        while heap:
-            due, identity = heap[0]
-            row = rows.get(identity)
-            if (
-                row is not None
-                and row.due == due
-                and row.died_at is None
-                and not row.owner
-                and (row.group_key or self.lines[row.event.task.key][0] is row)
-            ):
-                return row
-            heappop(heap)
-        return None
+_BARE: Final = 2_000
+"""Bytes of an event without an error, about."""
 
 
 class MemoryOutbox:
-    """An outbox that lives and dies with its process."""
+    """An outbox that lives and dies with its process.
 
-    def __init__(self) -> None:
+    Args:
+        bounds: how much may wait for one plugin.
+    """
+
+    def __init__(self, bounds: Bounds) -> None:
         self.lock = RLock()
-        self._rows: dict[int, _Row] = {}
-        self._queues: dict[str, _Queue] = {}
+        self._bounds = bounds
+        self._rows: dict[int, Row] = {}
+        self._queues: dict[str, Queue] = {}
+        self._drops: dict[tuple[str, str, int], Drop] = {}
+        self._calls: dict[tuple[str, str, str], HookCalls] = {}
         self._last_id = 0
         watch_forks(self)
 
@@ -119,24 +40,52 @@ class MemoryOutbox:
         """Nothing is to be done: the lock is held, so the child's copy is whole."""
 
     def after_fork_in_child(self) -> None:
-        """Start empty: what waits is the parent's to deliver."""
+        """Start empty: what waits, and what was dropped, is the parent's to tell."""
         self._rows = {}
         self._queues = {}
+        self._drops = {}
 
     def add(self, event: FailureEvent, plugins: Iterable[str], now: datetime) -> None:
         """Add rows; the caller holds the lock."""
         event = event.without_exception()
         event_id = event.event_id
+        size = _BARE if event.error is None else _BARE + _weight(event.error)
+        final = event.final
+        bounds = self._bounds
         for plugin in plugins:
             queue = self._queues.get(plugin)
             if queue is None:
-                queue = self._queues[plugin] = _Queue(plugin)
+                queue = self._queues[plugin] = Queue(plugin)
             if event_id in queue.known:
                 continue
             queue.known.add(event_id)
-            self._last_id += 1
-            row = self._rows[self._last_id] = _Row(self._last_id, queue, event, now)
-            queue.attach(row)
+            queue.attach(self._new_row(queue, event, size, now, final=final))
+            count = len(queue.passing) + len(queue.final)
+            if count > bounds.events or queue.bytes > bounds.bytes:
+                self._drop_beyond(queue)
+
+    def _new_row(
+        self, queue: Queue, event: FailureEvent, size: int, due: datetime, *, final: bool
+    ) -> Row:
+        self._last_id += 1
+        row = self._rows[self._last_id] = Row(self._last_id, queue, event, size, due)
+        queue.keep(row, final=final)
+        return row
+
+    def _drop_beyond(self, queue: Queue) -> None:
+        for row in queue.beyond(self._bounds):
+            event = row.event
+            key = (queue.plugin, str(event.failure_details.kind), 0)
+            seen = event.observed_at
+            before = self._drops.get(key) or Drop(*key, 0, 0, seen, seen)
+            self._drops[key] = before._replace(
+                events=before.events + 1,
+                final=before.final + event.final,
+                since=min(before.since, seen),
+                until=max(before.until, seen),
+            )
+            queue.detach(row)
+            self._forget(row)
 
     def claim(
         self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str
@@ -148,80 +97,72 @@ class MemoryOutbox:
             for expired in [row for row in queue.leased.values() if row.due <= now]:
                 queue.give_back(expired, expired.due)
             until = now + timedelta(seconds=lease)
-            claimed: list[_Row] = []
+            claimed: list[Row] = []
             while len(claimed) < limit:
                 row = queue.first(self._rows)
-                if row is None or row.due > now or (claimed and row.group_key):
+                if row is None or row.due > now:
                     break
-                for taken in self._together(row, now):
-                    taken.owner = owner
-                    taken.due = until
-                    queue.leased[taken.id] = taken
-                    claimed.append(taken)
-                if row.group_key:
-                    break
-        return [Delivery(row.id, plugin, row.event, row.tries, row.group_key) for row in claimed]
+                row.owner = owner
+                row.due = until
+                queue.leased[row.id] = row
+                claimed.append(row)
+        return [delivery(row) for row in claimed]
 
-    def _together(self, row: _Row, now: datetime) -> Sequence[_Row]:
-        if not row.group_key:
-            return (row,)
-        group = row.queue.groups[row.group_key]
-        return sorted((r for r in group if r.due <= now and not r.owner), key=lambda r: r.id)
+    def renew(self, plugin: str, *, owner: str, until: datetime) -> None:
+        with self.lock:
+            queue = self._queues.get(plugin)
+            if queue is not None:
+                for held in queue.held():
+                    if held.owner == owner:
+                        held.due = until
 
     def done(self, ids: Sequence[int]) -> None:
         with self.lock:
-            for row in self._living(ids):
+            for row in self._found(ids):
                 row.queue.detach(row)
                 self._forget(row)
 
-    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str) -> None:
+    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str, owner: str) -> None:
         with self.lock:
-            for row in self._living(ids):
-                row.tries += 1
-                row.error = error
-                row.queue.give_back(row, not_before)
+            for row in self._found(ids):
+                if row.owner == owner:
+                    row.tries += 1
+                    row.error = error
+                    row.queue.give_back(row, not_before)
 
-    def park(self, ids: Sequence[int], *, group_key: str, not_before: datetime) -> None:
+    def bury(self, ids: Sequence[int], *, error: str, now: datetime, owner: str) -> None:
         with self.lock:
-            for row in self._living(ids):
-                row.queue.detach(row)
-                row.group_key = group_key
-                row.owner = ""
-                row.due = not_before
-                row.queue.attach(row)
+            for row in self._found(ids):
+                if row.owner == owner:
+                    self._bury(row, error, now, tries=1)
 
-    def bury(self, ids: Sequence[int], *, error: str, now: datetime) -> None:
-        with self.lock:
-            for row in self._living(ids):
-                row.queue.detach(row)
-                row.tries += 1
-                row.error = error
-                row.group_key = row.owner = ""
-                row.died_at = now
+    def _bury(self, row: Row, error: str, now: datetime, *, tries: int) -> None:
+        row.queue.detach(row)
+        row.tries += tries
+        row.error = error
+        row.died_at = now
 
     def holders(self, plugin: str) -> Sequence[str]:
         with self.lock:
             queue = self._queues.get(plugin)
-            return () if queue is None else sorted({row.owner for row in queue.leased.values()})
+            return () if queue is None else sorted({held.owner for held in queue.held()})
 
-    def release(self, owner: str) -> None:
+    def release(self, owner: str, plugin: str | None = None) -> None:
         with self.lock:
             for queue in self._queues.values():
+                if plugin is not None and queue.plugin != plugin:
+                    continue
                 for row in [row for row in queue.leased.values() if row.owner == owner]:
                     queue.give_back(row, LONG_AGO)
+                for group in queue.groups.values():
+                    if group.owner == owner:
+                        group.owner, group.due = "", LONG_AGO
 
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:
         with self.lock:
-            dues = [due for plugin in plugins for due in self._dues(plugin)]
+            queues = [self._queues[plugin] for plugin in plugins if plugin in self._queues]
+            dues = [due for queue in queues for due in queue.dues(self._rows)]
         return max(now, min(dues)) if dues else None
-
-    def _dues(self, plugin: str) -> Iterator[datetime]:
-        queue = self._queues.get(plugin)
-        if queue is not None:
-            yield from (row.due for row in queue.leased.values())
-            row = queue.first(self._rows)
-            if row is not None:
-                yield row.due
 
     def pending(self, plugins: Sequence[str] | None = None) -> int:
         with self.lock:
@@ -232,26 +173,43 @@ class MemoryOutbox:
 
     def waiting(self) -> Sequence[Waiting]:
         with self.lock:
-            living = [row for row in self._rows.values() if row.died_at is None]
-            found: dict[str, Waiting] = {}
-            for row in living:
-                plugin = row.queue.plugin
-                before = found.get(plugin, Waiting(plugin, 0, ""))
-                found[plugin] = Waiting(plugin, before.count + 1, row.error or before.error)
-        return [found[plugin] for plugin in sorted(found)]
+            return _counted(row for row in self._rows.values() if row.died_at is None)
 
-    def dead_letters(self) -> Sequence[DeadLetter]:
+    def given_up(self) -> Sequence[Waiting]:
         with self.lock:
+            return _counted(row for row in self._rows.values() if row.died_at is not None)
+
+    def dead_letters(
+        self,
+        plugin: str | None = None,
+        *,
+        ids: Sequence[int] | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> Sequence[DeadLetter]:
+        with self.lock:
+            rows = self._rows.values() if ids is None else self._found(ids)
             letters = [
-                DeadLetter(row.id, row.queue.plugin, row.event, row.tries, row.error, row.died_at)
-                for row in self._rows.values()
+                DeadLetter(
+                    id=row.id,
+                    plugin=row.queue.plugin,
+                    event=row.event,
+                    tries=row.tries,
+                    error=row.error,
+                    died_at=row.died_at,
+                    event_id=row.event.event_id,
+                    task_key=row.event.task.key,
+                )
+                for row in rows
                 if row.died_at is not None
+                and row.id > after
+                and (plugin is None or row.queue.plugin == plugin)
             ]
-        return sorted(letters, key=lambda letter: (letter.died_at, letter.id))
+        return sorted(letters, key=lambda letter: letter.id)[:limit]
 
     def revive(self, ids: Sequence[int], now: datetime) -> int:
         with self.lock:
-            rows = self._dead(ids)
+            rows = [row for row in self._found(ids) if row.died_at is not None]
             for row in rows:
                 row.died_at = None
                 row.tries = 0
@@ -262,19 +220,95 @@ class MemoryOutbox:
 
     def drop(self, ids: Sequence[int]) -> int:
         with self.lock:
-            rows = self._dead(ids)
+            rows = [row for row in self._found(ids) if row.died_at is not None]
             for row in rows:
                 self._forget(row)
         return len(rows)
 
-    def _living(self, ids: Sequence[int]) -> list[_Row]:
-        found = (self._rows.get(identity) for identity in dict.fromkeys(ids))
-        return [row for row in found if row is not None and row.died_at is None]
+    def drops(self) -> Sequence[DroppedEvents]:
+        with self.lock:
+            seal = 1 + max((drop.seal for drop in self._drops.values()), default=0)
+            fresh = [drop for drop in self._drops.values() if not drop.seal]
+            for drop in fresh:
+                del self._drops[drop.plugin, drop.kind, 0]
+                self._drops[drop.plugin, drop.kind, seal] = drop._replace(seal=seal)
+            return gathered(self._sealed())
 
-    def _dead(self, ids: Sequence[int]) -> list[_Row]:
-        found = (self._rows.get(identity) for identity in dict.fromkeys(ids))
-        return [row for row in found if row is not None and row.died_at is not None]
+    def told(self, dropped: DroppedEvents) -> None:
+        with self.lock:
+            last = told_of(self._sealed(), dropped)
+            for drop in self._sealed():
+                if drop.plugin == dropped.plugin and drop.seal <= last:
+                    del self._drops[drop.plugin, drop.kind, drop.seal]
 
-    def _forget(self, row: _Row) -> None:
+    def _sealed(self) -> list[Drop]:
+        found = [drop for drop in self._drops.values() if drop.seal]
+        return sorted(found, key=lambda drop: (drop.plugin, drop.seal))
+
+    def note_calls(self, calls: Sequence[HookCalls]) -> None:
+        with self.lock:
+            for each in calls:
+                key = (each.plugin, each.hook, each.host)
+                before = self._calls.get(key)
+                self._calls[key] = each if before is None else _added(before, each)
+
+    def calls(self) -> Sequence[HookCalls]:
+        with self.lock:
+            return [self._calls[key] for key in sorted(self._calls)]
+
+    def _found(self, ids: Sequence[int]) -> list[Row]:
+        found = (self._rows.get(identity) for identity in dict.fromkeys(ids))
+        return [row for row in found if row is not None]
+
+    def _forget(self, row: Row) -> None:
         del self._rows[row.id]
+        row.queue.lose(row)
         row.queue.known.discard(row.event.event_id)
+
+
+def delivery(row: Row) -> Delivery:
+    """Return a row as the port shows it."""
+    return Delivery(row.id, row.queue.plugin, row.event, row.tries, row.event.event_id)
+
+
+def _weight(error: ErrorInfo | None) -> int:
+    """Return about how many bytes the texts of an error take."""
+    size = 0
+    while error is not None:
+        size += len(error.message) + len(error.traceback)
+        size += sum(map(_weight, error.exceptions)) if error.exceptions else 0
+        error = error.cause or error.context
+    return size
+
+
+def _counted(rows: Iterable[Row]) -> list[Waiting]:
+    """Count rows per plugin; they come oldest first."""
+    found: dict[str, Waiting] = {}
+    for row in rows:
+        plugin, seen = row.queue.plugin, row.event.observed_at
+        before = found.get(plugin) or Waiting(plugin, 0, "", seen)
+        found[plugin] = Waiting(
+            plugin=plugin,
+            count=before.count + 1,
+            error=row.error or before.error,
+            since=min(before.since, seen),
+            grouped=before.grouped + bool(row.group_key),
+        )
+    return [found[plugin] for plugin in sorted(found)]
+
+
+def _added(before: HookCalls, more: HookCalls) -> HookCalls:
+    moments = [each for each in (before.delivered_at, more.delivered_at) if each is not None]
+    return HookCalls(
+        plugin=before.plugin,
+        hook=before.hook,
+        host=before.host,
+        pid=more.pid if more.called_at >= before.called_at else before.pid,
+        called_at=max(before.called_at, more.called_at),
+        delivered_at=max(moments, default=None),
+        delivered=before.delivered + more.delivered,
+        undelivered=before.undelivered + more.undelivered,
+        failed=before.failed + more.failed,
+        slow=before.slow + more.slow,
+        error=more.error or before.error,
+    )

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import unquote
 
-from failhook.clock import to_rfc3339
 from failhook.gate.ledger import Attempt
 from failhook.outbox.port import Side, StoreReport, Tally
 from failhook.stores.records import Texts, from_micros, to_json, to_micros
 from failhook.stores.rows import attempt_from
 from failhook.stores.sql.groups import SqlGroups
+from failhook.stores.tallies import clock_problems, sorted_tallies
 
 _AT_ONCE: Final = 1_000
 """Tasks that are forgotten in one transaction, so that nobody who reports waits for long."""
-
-_AHEAD: Final = timedelta(minutes=5)
 
 
 class SqlReading(SqlGroups):
@@ -59,12 +57,7 @@ class SqlReading(SqlGroups):
         with self._database.reading() as cursor:
             tasks, opened, closed = cursor.execute(self._sql["extent"], ()).fetchone()
         newest = max(opened or 0, closed or 0)
-        problems = list(health.problems)
-        if newest > to_micros(now + _AHEAD):
-            problems.append(
-                f"its newest record is of {to_rfc3339(from_micros(newest))}, later than the clock "
-                "of this machine says; set the clocks of the machines that use it"
-            )
+        problems = [*health.problems, *clock_problems(from_micros(newest), now)]
         return StoreReport(self._database.where, health.schema, health.bytes, tasks, problems)
 
 
@@ -79,8 +72,7 @@ def _by_workflow(rows: Iterable[Any]) -> list[tuple[Any, ...]]:
 
 
 def _tallies(rows: Iterable[Any]) -> list[Tally]:
-    found = [
+    return sorted_tallies(
         Tally(value or "", failures, tasks, infra, micros / 1_000_000, refunds)
         for value, failures, tasks, infra, micros, refunds in rows
-    ]
-    return sorted(found, key=lambda tally: (-tally.failures, tally.value))
+    )

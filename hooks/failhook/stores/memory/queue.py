@@ -1,0 +1,190 @@
+"""What waits for one plugin in memory: a heap of what is due, a line per task, and groups."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from heapq import heappop, heappush
+from itertools import chain
+from typing import Final
+
+from failhook.event import FailureEvent
+from failhook.outbox.port import Bounds
+
+LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """One event for one plugin; while it is leased, `due` is when the lease ends.
+
+    In a group, `due` is when it wanted to be handed over.
+    """
+
+    id: int
+    queue: Queue
+    event: FailureEvent
+    size: int
+    due: datetime
+    tries: int = 0
+    group_key: str = ""
+    owner: str = ""
+    error: str = ""
+    died_at: datetime | None = None
+
+
+@dataclass(slots=True, eq=False)
+class WaitingGroup:
+    """A group that waits; while it is leased, `due` is when the lease ends.
+
+    Attributes:
+        due: when it is to be handed over.
+        rows: its rows, oldest first.
+        again: whether its plugin wants it also when no event waits in it.
+        tries: how often handing it over failed.
+        owner: who holds it.
+    """
+
+    due: datetime
+    rows: dict[int, Row] = field(default_factory=dict[int, Row])
+    again: bool = False
+    tries: int = 0
+    owner: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Queue:
+    """What waits for one plugin.
+
+    Attributes:
+        plugin: its name.
+        heap: (due, id) of rows that may be claimed; entries that no longer hold are skipped.
+        lines: the rows of each task that are in no group, oldest first; only the first is claimed.
+        groups: those that wait, by key.
+        leased: the rows that somebody holds.
+        known: the ids of all events here, dead letters included.
+        passing: all rows of events that are not final, oldest first, dead letters included.
+        final: all rows of final ones.
+        bytes: the size of all of them.
+    """
+
+    plugin: str
+    heap: list[tuple[datetime, int]] = field(default_factory=list[tuple[datetime, int]])
+    lines: dict[str, list[Row]] = field(default_factory=dict[str, list[Row]])
+    groups: dict[str, WaitingGroup] = field(default_factory=dict[str, WaitingGroup])
+    leased: dict[int, Row] = field(default_factory=dict[int, Row])
+    known: set[str] = field(default_factory=set[str])
+    passing: dict[int, Row] = field(default_factory=dict[int, Row])
+    final: dict[int, Row] = field(default_factory=dict[int, Row])
+    bytes: int = 0
+
+    def keep(self, row: Row, *, final: bool) -> None:
+        """Count a row that is new here."""
+        (self.final if final else self.passing)[row.id] = row
+        self.bytes += row.size
+
+    def lose(self, row: Row) -> None:
+        """Count a row no more."""
+        if self.passing.pop(row.id, None) is None:
+            del self.final[row.id]
+        self.bytes -= row.size
+
+    def attach(self, row: Row) -> None:
+        """Put a row into the line of its task."""
+        line = self.lines.get(row.event.task.key)
+        if line is None:
+            self.lines[row.event.task.key] = [row]
+        else:
+            insort(line, row, key=lambda waiting: waiting.id)
+            if line[0] is not row:
+                return
+        heappush(self.heap, (row.due, row.id))
+
+    def detach(self, row: Row) -> None:
+        """Take a row out of its group or line; the next one of its task may then be claimed."""
+        self.leased.pop(row.id, None)
+        row.owner = ""
+        if row.died_at is not None:
+            return
+        if row.group_key:
+            del self.groups[row.group_key].rows[row.id]
+            row.group_key = ""
+            return
+        line = self.lines[row.event.task.key]
+        line.remove(row)
+        if line:
+            heappush(self.heap, (line[0].due, line[0].id))
+        else:
+            del self.lines[row.event.task.key]
+
+    def join(self, row: Row, key: str, due: datetime) -> None:
+        """Put a row into a group, which keeps its time where it waits already."""
+        row.group_key, row.due = key, due
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = WaitingGroup(due)
+        group.rows[row.id] = row
+
+    def held(self) -> list[Row | WaitingGroup]:
+        """Return all that somebody holds."""
+        groups = [group for group in self.groups.values() if group.owner]
+        return [*self.leased.values(), *groups]
+
+    def give_back(self, row: Row, due: datetime) -> None:
+        """End a lease; the row is due again at `due`."""
+        self.leased.pop(row.id, None)
+        row.owner = ""
+        row.due = due
+        heappush(self.heap, (due, row.id))
+
+    def first(self, rows: dict[int, Row]) -> Row | None:
+        """Return the row that is due first of those that may be claimed and that nobody holds."""
+        heap = self.heap
+        while heap:
+            due, identity = heap[0]
+            row = rows.get(identity)
+            if (
+                row is not None
+                and row.due == due
+                and row.died_at is None
+                and not row.owner
+                and not row.group_key
+                and self.lines[row.event.task.key][0] is row
+            ):
+                return row
+            heappop(heap)
+        return None
+
+    def first_group(self, now: datetime) -> str | None:
+        """Return the key of the group that has been due longest; those that lost all rows end."""
+        due = [(group.due, key) for key, group in self.groups.items() if group.due <= now]
+        for _, key in sorted(due):
+            group = self.groups[key]
+            if group.rows or group.again:
+                return key
+            del self.groups[key]
+        return None
+
+    def dues(self, rows: dict[int, Row]) -> Iterator[datetime]:
+        """Return when anything here is due."""
+        yield from (row.due for row in self.leased.values())
+        yield from (group.due for group in self.groups.values())
+        row = self.first(rows)
+        if row is not None:
+            yield row.due
+
+    def beyond(self, bounds: Bounds) -> list[Row]:
+        """Return the rows that are to be dropped, without those that are leased."""
+        over = len(self.passing) + len(self.final) - bounds.events
+        heavy = self.bytes - bounds.bytes
+        found: list[Row] = []
+        for row in chain(self.passing.values(), self.final.values()):
+            if over <= 0 and heavy <= 0:
+                break
+            if row.owner or (row.group_key and self.groups[row.group_key].owner):
+                continue
+            found.append(row)
+            over, heavy = over - 1, heavy - row.size
+        return found
