@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.postgres import programs, running
 
 CI = os.environ.get("CI") == "true"
 
@@ -20,8 +23,10 @@ settings.register_profile(
 )
 settings.load_profile("ci" if CI else "dev")
 
-PROBES: dict[str, Callable[[], bool]] = {}
+PROBES: dict[str, Callable[[], bool]] = {"postgres": lambda: programs() is not None}
 """Whether a service is here, for services that are more than a command on PATH."""
+
+_SCHEMAS = count(1)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -33,3 +38,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if CI:
             pytest.fail(f"{name} is not here, and CI must have it", pytrace=False)
         pytest.skip(f"{name} is not here")
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A PostgreSQL server for the whole session."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server):
+    """Where a store that does not exist yet can be made on it."""
+    return f"{postgres_server.url}&schema=s{next(_SCHEMAS)}"

@@ -101,13 +101,16 @@ def _sqlite(
 def _postgres(where: str, bounds: Bounds | None) -> Store:
     try:
         from failhook.stores.postgres import PostgresStore
-
-        return PostgresStore(where, bounds=bounds)
-    except ModuleNotFoundError as error:
-        if error.name != "psycopg":
+    except ImportError as error:
+        if error.name not in (None, "psycopg", "psycopg_c", "psycopg_binary"):
             raise
-        msg = f"store {_shown(where)}: psycopg is missing: pip install 'failhook[postgres]'"
+        why = str(error).partition("\n")[0]
+        msg = (
+            f"store {_shown(where)}: a PostgreSQL store needs psycopg 3 ({why}): "
+            "pip install 'failhook[postgres]'"
+        )
         raise StoreError(msg) from error
+    return PostgresStore(where, bounds)
 
 
 def _shown(where: str) -> str:

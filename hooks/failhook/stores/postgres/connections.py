@@ -1,0 +1,211 @@
+"""The few connections that one process has to its database."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Condition, RLock, get_ident
+from typing import Final
+
+from psycopg import Error, ProgrammingError, RawCursor, pq
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.numeric import Int8Dumper
+
+from failhook.errors import StoreError
+from failhook.stores.forks import watch_forks
+from failhook.stores.postgres.patience import PatientConnection
+from failhook.stores.postgres.refusals import not_connected, refused
+from failhook.stores.postgres.url import SETTINGS, Url, no_url
+
+_DEFAULTS: Final = {
+    "fallback_application_name": "failhook",
+    # A server that vanished without a word is noticed within half a minute.
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+}
+_PREPARED: Final = 500
+"""Statements that a connection keeps prepared: more than there are."""
+
+
+class Connections:
+    """Hands each transaction a connection of its own, and keeps it for the next one.
+
+    No thread looks after them, so that a process may fork at any time. A child does not use what
+    it inherits, nor does it say good-bye on it, which would end the parent's session.
+
+    Args:
+        url: where the database is.
+        greet: is called with each new connection.
+
+    Raises:
+        StoreError: the URL has a parameter that nobody knows, or is none.
+    """
+
+    def __init__(self, url: Url, greet: Callable[[PatientConnection], None]) -> None:
+        self._url = url
+        self._greet = greet
+        self._conninfo = _conninfo(url)
+        self._kept: list[PatientConnection] = []
+        self._busy: dict[int, PatientConnection | None] = {}
+        self._pid = os.getpid()
+        self.lock = RLock()
+        self._freed = Condition(self.lock)
+        watch_forks(self)
+
+    def take(self) -> tuple[PatientConnection, bool]:
+        """Return a connection for this thread alone, and whether it was just made.
+
+        Raises:
+            StoreError: none can be had.
+        """
+        if self._pid != os.getpid():  # forked behind Python's back
+            self.lock = RLock()
+            self.after_fork_in_child()
+        thread = get_ident()
+        kept = self._reserve(thread)
+        try:
+            connection = kept or self._connect()
+        except BaseException:
+            self._free(thread)
+            raise
+        self._busy[thread] = connection
+        return connection, kept is None
+
+    def renew(self, connection: PatientConnection) -> PatientConnection:
+        """Return a new connection in the place of one that turned out to be dead.
+
+        Those that are kept will be dead too.
+
+        Raises:
+            StoreError: the server cannot be reached.
+        """
+        connection.close()
+        self.close()
+        renewed = self._busy[get_ident()] = self._connect()
+        return renewed
+
+    def give_back(self, connection: PatientConnection) -> None:
+        """End what `take` began; a connection that is not at rest is closed."""
+        at_rest = connection.pgconn.transaction_status == pq.TransactionStatus.IDLE
+        if not at_rest:
+            connection.close()
+        self._free(get_ident(), connection if at_rest else None)
+
+    def close(self) -> None:
+        """Close what is kept; the next use connects anew."""
+        with self.lock:
+            kept, self._kept = self._kept, []
+        for connection in kept:
+            connection.close()
+
+    def before_fork(self) -> None:
+        """Nothing is to be done: the lock is held, so the child knows every connection."""
+
+    def after_fork_in_child(self) -> None:
+        """Let go of what is the parent's, without a word to the server."""
+        for connection in (*self._kept, *self._busy.values()):
+            if connection is not None:
+                _cut_off(connection)
+        self._kept = []
+        self._busy = {}
+        self._pid = os.getpid()
+        self._freed = Condition(self.lock)
+
+    def _reserve(self, thread: int) -> PatientConnection | None:
+        """Wait for one of our places; return a connection that was kept, if there is one."""
+        url = self._url
+        with self._freed:
+            if thread in self._busy:
+                msg = f"store {url.where}: this thread is in a transaction already"
+                raise StoreError(msg)
+            if not self._freed.wait_for(self._has_room, url.lock_timeout):
+                msg = (
+                    f"store {url.where}: all {url.connections} connections of this process were in "
+                    "use for longer than lock_timeout; raise `connections` in the URL"
+                )
+                raise StoreError(msg)
+            self._busy[thread] = None
+            while self._kept:
+                connection = self._kept.pop()
+                if _is_quiet(connection):
+                    return connection
+                connection.close()
+        return None
+
+    def _has_room(self) -> bool:
+        return len(self._busy) < self._url.connections
+
+    def _free(self, thread: int, kept: PatientConnection | None = None) -> None:
+        with self._freed:
+            self._busy.pop(thread, None)
+            if kept is not None:
+                self._kept.append(kept)
+            self._freed.notify()
+
+    def _connect(self) -> PatientConnection:
+        url = self._url
+        try:
+            connection = PatientConnection.connect(
+                self._conninfo, autocommit=True, cursor_factory=RawCursor
+            )
+        except Error as error:
+            raise not_connected(url, error) from error
+        connection.patience = url.statement_timeout + url.connect_timeout
+        connection.prepared_max = _PREPARED
+        if not url.prepare:
+            connection.prepare_threshold = None
+        # Each number as a bigint, so that a statement is prepared once and not for each size.
+        connection.adapters.register_dumper(int, Int8Dumper)
+        try:
+            self._greet(connection)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, Error):
+                raise refused(url, error) from error
+            raise
+        return connection
+
+
+def _conninfo(url: Url) -> str:
+    """Return the connection string, with our defaults under it."""
+    known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
+    query = url.conninfo.partition("?")[2]
+    for name in (part.partition("=")[0] for part in query.split("&") if part):
+        if name not in known:
+            msg = (
+                f"store {url.where}: {name} is not a setting; known: {', '.join(SETTINGS)}, and "
+                "the parameters of libpq"
+            )
+            raise StoreError(msg)
+    try:
+        given = conninfo_to_dict(url.conninfo)
+    except ProgrammingError:
+        raise no_url() from None  # what it says holds parts of the URL
+    ours = {"client_encoding": "UTF8", "connect_timeout": f"{url.connect_timeout:g}"}
+    return make_conninfo("", **{**_DEFAULTS, **given, **ours})
+
+
+def _is_quiet(connection: PatientConnection) -> bool:
+    """Return whether the server has said nothing since: no good-bye, no end of the stream."""
+    if connection.closed:
+        return False
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return not poll.poll(0)
+
+
+def _cut_off(connection: PatientConnection) -> None:
+    """Let a connection of the parent lead nowhere in this process.
+
+    It is not enough to leave it alone: while the child has the socket open, a server does not
+    notice that the parent has died, and keeps its locks.
+    """
+    with suppress(Error):  # it is closed
+        socket = connection.fileno()
+        nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        os.dup2(nowhere, socket, inheritable=False)
+        os.close(nowhere)
