@@ -11,6 +11,7 @@ RETRIES_EXHAUSTED: Final = "RetriesExhausted"
 REFUNDS_EXHAUSTED: Final = "InfraRefundsExhausted"
 MAX_SYSTEM_FAILURES_EXCEEDED: Final = "MaxSystemFailuresExceeded"
 DEADLINE_EXCEEDED: Final = "TotalDeadlineExceeded"
+ALREADY_SUCCEEDED: Final = "AlreadySucceeded"
 
 
 class Action(StrEnum):

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from failhook.clock import from_rfc3339, to_rfc3339
-from failhook.decision import Decision
+from failhook.decision import ALREADY_SUCCEEDED, Decision
 from failhook.details import FailureDetails
 from failhook.error_info import ErrorInfo
 from failhook.phases import PhaseHistory
@@ -54,6 +54,8 @@ class FailureEvent:
         observed_at: when the observer saw it, on the observer's clock, UTC.
         observer: who saw it: host and process.
         simulated: a marked test event, never a real failure.
+        succeeded: for amended, that the attempt, which had been given up as failed, has reported
+            success after all: `previous` is what had been declared.
     """
 
     type: EventType
@@ -72,11 +74,22 @@ class FailureEvent:
     observed_at: datetime
     observer: str = ""
     simulated: bool = False
+    succeeded: bool = False
 
     @property
     def final(self) -> bool:
-        """Return whether nothing follows by itself: the task failed for good or waits on hold."""
-        return self.decision is not None and self.decision.final
+        """Return whether the task failed for good or waits on hold.
+
+        An attempt that failed after another one had done the task's work is not what the task came
+        to, and neither is one that has succeeded after all.
+        """
+        decision = self.decision
+        return (
+            decision is not None
+            and decision.final
+            and not self.succeeded
+            and decision.code != ALREADY_SUCCEEDED
+        )
 
     def __hash__(self) -> int:
         return hash(self.event_id)
@@ -108,6 +121,7 @@ class FailureEvent:
             "observed_at": to_rfc3339(self.observed_at),
             "observer": self.observer,
             "simulated": self.simulated,
+            "succeeded": self.succeeded,
         }
 
     def to_json(self) -> str:
@@ -152,6 +166,7 @@ class FailureEvent:
             observed_at=from_rfc3339(document["observed_at"]),
             observer=document.get("observer", ""),
             simulated=document.get("simulated", False),
+            succeeded=document.get("succeeded", False),
         )
 
     @classmethod

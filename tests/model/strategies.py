@@ -192,13 +192,14 @@ def parts(some=texts, names=tokens):
 def events(some=texts):
     """Build events as they are, without redaction."""
 
-    def event(found):
+    def event(found, succeeded):
         verdict = found.pop("details")
         key = found["task"].attempt_key
         return FailureEvent(
             **found,
             failure_details=verdict,
             event_id=event_id(found["type"], key, found["revision"]),
+            succeeded=succeeded,
         )
 
-    return parts(some).map(dict).map(event)
+    return st.builds(event, parts(some).map(dict), st.booleans())

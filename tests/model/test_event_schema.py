@@ -162,4 +162,3 @@ def test_no_live_exception_is_reachable_once_stripped(event):
     assert event == stripped
     assert stripped is stripped.without_exception()
     assert event == pickle.loads(pickle.dumps(stripped))  # noqa: S301 - our own bytes
-    assert event.final is (event.decision is not None and not event.decision.retry)

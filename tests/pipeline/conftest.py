@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from failhook.clock import Clock
 from failhook.gate.overrides import Policies
 from failhook.manager import Manager
 from failhook.outbox.port import Store
@@ -16,6 +18,29 @@ from failhook.policy import Policy
 from failhook.stores import open_store
 
 MakePipeline = Callable[..., Pipeline]
+
+
+class SetClock:
+    """A clock that goes on as a test says, and that somebody sets meanwhile."""
+
+    def __init__(self) -> None:
+        self.wall = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)
+        self.ticks = 1000.0
+
+    def now(self) -> datetime:
+        return self.wall
+
+    def monotonic(self) -> float:
+        return self.ticks
+
+    def go_on(self, seconds: float) -> None:
+        """Let time pass."""
+        self.ticks += seconds
+        self.wall += timedelta(seconds=seconds)
+
+    def set(self, seconds: float) -> None:
+        """Set the wall clock forward, or back; no time passes."""
+        self.wall += timedelta(seconds=seconds)
 
 
 class Recorder:
@@ -63,7 +88,9 @@ def make(store: Store, heard: Recorder) -> Iterator[MakePipeline]:
     """Return a maker of pipelines on the one store; they are closed at the end."""
     made: list[Pipeline] = []
 
-    def build(policy: Policy | None = None, *plugins: object) -> Pipeline:
+    def build(
+        policy: Policy | None = None, *plugins: object, clock: Clock | None = None
+    ) -> Pipeline:
         manager = Manager()
         manager.register(heard, "heard")
         for number, plugin in enumerate(plugins):
@@ -74,6 +101,7 @@ def make(store: Store, heard: Recorder) -> Iterator[MakePipeline]:
             policies=Policies(policy or Policy()),
             dispatch="inline",
             random=lambda: 1.0,
+            clock=clock,
         )
         made.append(pipeline)
         return pipeline
@@ -81,3 +109,15 @@ def make(store: Store, heard: Recorder) -> Iterator[MakePipeline]:
     yield build
     for pipeline in made:
         pipeline.close()
+
+
+@pytest.fixture(scope="session")
+def quiet() -> Iterator[Pipeline]:
+    """Return one pipeline in memory for all examples of a property; its events wait for ``heard``.
+
+    Each example has a run of its own, and its policy on its task.
+    """
+    manager = Manager()
+    manager.register(Recorder(), "heard")
+    with Pipeline(manager=manager, dispatch="none", random=lambda: 1.0) as pipeline:
+        yield pipeline

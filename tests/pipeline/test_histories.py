@@ -10,7 +10,6 @@ from failhook.decision import Decision
 from failhook.details import Confidence, Kind, Started
 from failhook.errors import StartRefused
 from failhook.evidence import Evidence
-from failhook.gate.overrides import Policies
 from failhook.pipeline import Pipeline
 from failhook.policy import Policy
 from failhook.task import Task
@@ -29,23 +28,22 @@ reports = st.builds(
 
 @given(policies, st.lists(st.lists(reports, min_size=1, max_size=3), max_size=25), st.booleans())
 def test_a_run_keeps_every_promise_of_the_gate(
-    policy: Policy, attempts: list[list[Evidence]], idempotent: bool
+    quiet: Pipeline, policy: Policy, attempts: list[list[Evidence]], idempotent: bool
 ) -> None:
     """Attempts are bounded, repeated reports change nothing, and no sum of charges ever falls."""
-    pipeline = Pipeline(policies=Policies(policy), dispatch="none", random=lambda: 1.0)
-    task = Task("nightly", "load", run_id="r", idempotent=idempotent)
+    task = Task("nightly", "load", idempotent=idempotent, policy=policy)
     ran, paid = 0, 0
     last: Decision | None = None
     for observers in attempts:
         if last is not None and last.final:
             with pytest.raises(StartRefused) as refused:
-                pipeline.started(task)
+                quiet.started(task)
             assert last == refused.value.decision
             break
-        task = pipeline.started(task)
+        task = quiet.started(task)
         ran += 1
         assert ran == task.attempt
-        decisions = [pipeline.failed(task, evidence) for evidence in observers]
+        decisions = [quiet.failed(task, evidence) for evidence in observers]
         assert [decisions[0]] * len(decisions) == decisions
         last = decisions[0]
         assert last.after.paid >= paid

@@ -184,17 +184,6 @@ def test_a_success_beside_a_kill_is_suspect(make: MakePipeline, heard: Recorder)
     assert heard.events[0].decision is None
 
 
-def test_a_success_after_a_declared_loss_is_a_recovery(make: MakePipeline, heard: Recorder) -> None:
-    """The attempt that was thought lost came back: nobody is left with a false failure."""
-    pipeline = make(Policy(max_infra_refunds=2))
-    task = pipeline.started(Task("nightly", "load"))
-    pipeline.failed(task, Evidence.heartbeat(timeout=30, age=40))
-    pipeline.succeeded(task)
-    pipeline.succeeded(task)
-
-    assert ["failed", "recovered"] == heard.types
-
-
 def test_a_failure_reported_after_success_runs_nothing_again(make: MakePipeline) -> None:
     """A late observer does not resurrect a task that is done."""
     pipeline = make(Policy(retries=5))

@@ -73,6 +73,7 @@ EVENT = an_event(
     first_failure=replace(DETAILS, reason="Evicted"),
     first_error="E: 1",
     simulated=True,
+    succeeded=True,
 )
 OWNER = an_open_attempt(TASK).owner
 

@@ -11,10 +11,11 @@ from failhook.policy import Policy
 def improves(previous: FailureDetails, later: FailureDetails) -> bool:
     """Return whether a later verdict is better than the one that was reported.
 
-    A confirmed verdict stands. An unknown one gives way to any other kind; a guess or a likely
-    one to a verdict of higher confidence that says something else.
+    A confirmed verdict stands, and a guess improves nothing, since there is one amendment only. An
+    unknown verdict gives way to any other kind; a guess or a likely one to a verdict of higher
+    confidence that says something else.
     """
-    if later.kind is Kind.UNKNOWN:
+    if later.kind is Kind.UNKNOWN or later.confidence is Confidence.GUESS:
         return False
     if previous.kind is Kind.UNKNOWN:
         return True

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from failhook.pipeline.pipeline import Dispatch, Pipeline
 from failhook.pipeline.records import Resolution
+from failhook.pipeline.restart import Granted
 
-__all__ = ["Dispatch", "Pipeline", "Resolution"]
+__all__ = ["Dispatch", "Granted", "Pipeline", "Resolution"]

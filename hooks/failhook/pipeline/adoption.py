@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from failhook.decision import Action, Because, Charge, Counters, Decision
+from failhook.decision import Action, Decision
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
 from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
 from failhook.host import Fate
 from failhook.outbox.port import Store
-from failhook.pipeline.records import (
-    ALREADY_SUCCEEDED,
+from failhook.pipeline.answers import (
     FAILED,
     HELD,
     SUCCEEDED,
-    Failure,
-    Records,
-    story,
+    is_closed,
+    is_done,
+    runs_already,
 )
+from failhook.pipeline.records import Failure, Records
+from failhook.pipeline.story import story
 from failhook.task import Task
-
-DUPLICATE_EXECUTION: Final = "DuplicateExecution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +30,11 @@ class Start:
 
     Attributes:
         attempt: with the ledger's number.
-        event: the loss of the attempt that was open before, when that was news.
+        events: of the loss of the attempt that was open before, when that was news.
     """
 
     attempt: Attempt
-    event: FailureEvent | None = None
+    events: Sequence[FailureEvent] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +44,12 @@ class Refusal:
     Attributes:
         decision: why not.
         story: every attempt so far, one line each.
-        event: as of `Start`.
+        events: as of `Start`.
     """
 
     decision: Decision
     story: tuple[str, ...]
-    event: FailureEvent | None = None
+    events: Sequence[FailureEvent] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +109,28 @@ class Adoption:
         if account is None:
             return Start(self.records.opened(ledger, task, self.me, oom_host, task.attempt))
         last = self._last(ledger, task, account)
-        event = None
+        events: Sequence[FailureEvent] = ()
 
         def told() -> tuple[str, ...]:
             return story(ledger.attempts(task.key))
 
         if last is not None and last.state is AttemptState.OPEN:
             if loss is None or loss.attempt_key != last.task.attempt_key:
-                return Refusal(_duplicate(last, account), told())
-            decision, event = self.records.failed(ledger, last.task, loss.failure)
+                return Refusal(runs_already(last, account), told())
+            decision, events = self.records.failed(ledger, last.task, loss.failure)
             if decision.final:
-                return Refusal(decision, told(), event)
+                return Refusal(decision, told(), events)
         elif account.closed in (FAILED, HELD):
             decided = last.decision if last is not None else None
             resolved = account.closed == FAILED and decided and decided.action is Action.HOLD
             if decided is None or resolved:
-                decided = _closed(task, account)
+                decided = is_closed(task, account)
             return Refusal(decided, told())
-        elif account.closed == SUCCEEDED and not task.idempotent:
-            return Refusal(_done(task, account), told())
+        elif account.closed == SUCCEEDED and (not task.idempotent or _given_up(last)):
+            return Refusal(is_done(task, account), told())
         number = max(task.attempt, account.last_attempt + 1)
         attempt = self.records.opened(ledger, task, self.me, oom_host, number)
-        return Start(attempt, event=event)
+        return Start(attempt, events)
 
     def _last(self, ledger: Ledger, task: Task, account: Account) -> Attempt | None:
         return ledger.attempt(task.at_attempt(max(1, account.last_attempt)).attempt_key)
@@ -143,6 +141,15 @@ class Adoption:
             return _unreported(last) if task.attempt > last.task.attempt else None
         fate: Fate = "process_gone" if last.owner is None else self.fate(last.owner)
         return None if fate == "alive" else lost(last, fate)
+
+
+def _given_up(last: Attempt | None) -> bool:
+    """Return whether a decision was made on the last attempt of a task that has succeeded.
+
+    Then a success was told late, and the start is of the retry that was granted before. Without one
+    the task ended well, and somebody wants it to run again.
+    """
+    return last is not None and last.decision is not None
 
 
 def lost(attempt: Attempt, fate: Fate) -> Evidence:
@@ -164,38 +171,4 @@ def _same_process(one: Owner, other: Owner) -> bool:
         other.pid,
         other.started,
         other.boot_id,
-    )
-
-
-def _duplicate(attempt: Attempt, account: Account) -> Decision:
-    owner = attempt.owner or Owner("", 0)
-    why = (
-        f"attempt {attempt.task.attempt} is running already, "
-        f"supervised by process {owner.pid} on {owner.host}"
-    )
-    return _refusal("gate.duplicate", why, DUPLICATE_EXECUTION, attempt.task.attempt, account)
-
-
-def _closed(task: Task, account: Account) -> Decision:
-    why = f"the task is closed ({account.closed}); clear it to begin a new generation"
-    return _refusal("gate.closed", why, None, task.attempt, account)
-
-
-def _done(task: Task, account: Account) -> Decision:
-    why = "the task has succeeded and must not run twice; clear it to begin a new generation"
-    return _refusal("gate.already-succeeded", why, ALREADY_SUCCEEDED, task.attempt, account)
-
-
-def _refusal(rule: str, why: str, code: str | None, attempt: int, account: Account) -> Decision:
-    spent = Counters(account.user, account.infra, account.system)
-    return Decision(
-        action=Action.FAIL,
-        message=f"fail: {why}",
-        charge=Charge.NONE,
-        because=Because(rule, why),
-        before=spent,
-        after=spent,
-        attempt=attempt,
-        max_tries=account.user + account.infra + account.system,
-        code=code,
     )

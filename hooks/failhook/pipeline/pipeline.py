@@ -25,15 +25,25 @@ from failhook.manager import Manager
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import AT_ONCE, Store, Transaction
 from failhook.pipeline.adoption import Refusal, lost
+from failhook.pipeline.chance import Chance
+from failhook.pipeline.numbering import Numbering
 from failhook.pipeline.process import Process, begin
 from failhook.pipeline.records import RESOLUTIONS, Failure, Records, Resolution
+from failhook.pipeline.restart import Granted, between_attempts, orphans
 from failhook.pipeline.slips import (
+    check_callable,
     check_choice,
+    check_clock,
     check_evidence,
     check_parts,
+    check_pid,
+    check_rules,
+    check_seconds,
     check_store,
     check_task,
+    check_text,
 )
+from failhook.pipeline.stopwatch import Stopwatch
 from failhook.redact import Redactor
 from failhook.stores.memory import MemoryStore
 from failhook.task import Task
@@ -42,7 +52,6 @@ Dispatch = Literal["thread", "inline", "none"]
 
 _DISPATCH: Final = ("thread", "inline", "none")
 _SIGKILL: Final = 9
-_MAX_RENUMBERED: Final = 10_000
 
 
 class Pipeline:
@@ -62,6 +71,9 @@ class Pipeline:
         inline_timeout: seconds that ``inline`` waits at most.
         delivery: how hard the outbox tries.
         executor: the executor's name, for verdicts on tasks that name none.
+
+    Raises:
+        ConfigError: a part is not what it must be.
     """
 
     def __init__(
@@ -81,6 +93,11 @@ class Pipeline:
     ) -> None:
         check_choice("Pipeline(dispatch=...)", dispatch, _DISPATCH)
         check_store(store)
+        check_clock(clock)
+        check_rules(rules)
+        check_callable("Pipeline(random=...)", random)
+        check_seconds("Pipeline(inline_timeout=...)", inline_timeout)
+        check_text("Pipeline(executor=...)", executor)
         check_parts(
             {
                 "manager": (manager, Manager),
@@ -98,12 +115,13 @@ class Pipeline:
             policies=policies or Policies(),
             redactor=redactor or Redactor(),
             clock=self.clock,
-            random=random,
+            watch=Stopwatch(self.clock),
+            random=random if random is _random.random else Chance(random),
         )
         self._limits = delivery or DeliveryLimits()
         self._dispatch: Dispatch = dispatch
         self._inline_timeout = inline_timeout
-        self._renumbered: dict[str, int] = {}
+        self._numbering = Numbering()
         self._closed = self._went_out = False
         self._process = self._begin()
 
@@ -151,13 +169,13 @@ class Pipeline:
         loss = adoption.loss(self.store, task)
         with self.store.transaction() as transaction:
             start = adoption.start(transaction, task, host.oom_kills(), loss)
-            plugins = self._enqueue(transaction, start.event)
+            plugins = self._enqueue(transaction, start.events)
         self._deliver(plugins)
         if isinstance(start, Refusal):
             raise StartRefused(start.decision, start.story)
         opened = task.at_attempt(start.attempt.task.attempt)
         if opened is not task:
-            self._renumber(task, opened)
+            self._numbering.note(task, opened)
         return opened
 
     def attach(self, task: Task, pid: int) -> None:
@@ -167,7 +185,8 @@ class Pipeline:
             StoreError: the store cannot be written.
         """
         check_task("attach", task)
-        task = self._numbered(task)
+        check_pid(pid)
+        task = self._numbering.of(task)
         with self.store.transaction() as ledger:
             attempt = ledger.attempt(task.attempt_key)
             if attempt is not None and attempt.owner is not None:
@@ -188,15 +207,15 @@ class Pipeline:
             check_evidence("failed", evidence)
         if self._closed:
             self._not_closed()
-        if self._renumbered:
-            task = self._numbered(task)
+        if self._numbering:
+            task = self._numbering.of(task)
         if evidence.facts.get("signal") == _SIGKILL:
             evidence = self._with_oom(task, evidence)
         failure = self._judge(task, evidence)
         records = self._here.records
         with self.store.transaction() as transaction:
-            decision, event = records.failed(transaction, task, failure, simulated=simulated)
-            plugins = self._enqueue(transaction, event)
+            decision, events = records.failed(transaction, task, failure, simulated=simulated)
+            plugins = self._enqueue(transaction, events)
         self._deliver(plugins)
         return decision
 
@@ -215,13 +234,12 @@ class Pipeline:
         if evidence is not None:
             check_evidence("succeeded", evidence)
         self._not_closed()
-        given, task = task, self._numbered(task)
+        given, task = task, self._numbering.of(task)
         suspect = None if evidence is None else self._judge(task, evidence)
-        plugins: set[str] = set()
         with self.store.transaction() as transaction:
-            for event in self._here.records.succeeded(transaction, task, suspect):
-                plugins.update(self._enqueue(transaction, event))
-        self._renumbered.pop(given.attempt_key, None)
+            events = self._here.records.succeeded(transaction, task, suspect)
+            plugins = self._enqueue(transaction, events)
+        self._numbering.forget(given)
         self._deliver(plugins)
 
     def resolve(self, task: Task | str, resolution: Resolution, *, actor: str = "") -> Decision:
@@ -240,15 +258,14 @@ class Pipeline:
         if not isinstance(task, str):
             check_task("resolve", task)
         check_choice("resolve()", resolution, RESOLUTIONS)
+        check_text("resolve(actor=...)", actor)
         self._not_closed()
         key = task if isinstance(task, str) else task.key
-        plugins: set[str] = set()
         with self.store.transaction() as transaction:
             decision, events = self._here.records.resolved(
                 transaction, key, resolution, actor or self._here.records.observer
             )
-            for event in events:
-                plugins.update(self._enqueue(transaction, event))
+            plugins = self._enqueue(transaction, events)
         self._deliver(plugins)
         return decision
 
@@ -258,14 +275,18 @@ class Pipeline:
         Raises:
             StoreError: the store cannot be read.
         """
-        with self.store.transaction() as ledger:
-            attempts = ledger.open_attempts(self._here.me.host)
-        return [
-            attempt
-            for attempt in attempts
-            if attempt.owner is not None
-            and host.owner_fate(attempt.owner) in ("process_gone", "rebooted")
-        ]
+        return orphans(self.store, self._here.me.host)
+
+    def between_attempts(self) -> Sequence[Granted]:
+        """Return the tasks that are granted another attempt which has not begun, the next first.
+
+        They wait for their scheduler. One that begins again finds here what the one before, if it
+        was killed between a decision and the next start, did not get to.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        return between_attempts(self.store, self.clock)
 
     def reap(self) -> list[tuple[Task, Decision]]:
         """Report every attempt of this host whose supervisor is gone as lost, once.
@@ -283,8 +304,8 @@ class Pipeline:
                 known = transaction.attempt(orphan.task.attempt_key)
                 if known is None or known.state is not AttemptState.OPEN:
                     continue
-                decision, event = self._here.records.failed(transaction, orphan.task, failure)
-                plugins = self._enqueue(transaction, event)
+                decision, events = self._here.records.failed(transaction, orphan.task, failure)
+                plugins = self._enqueue(transaction, events)
             self._deliver(plugins)
             reaped.append((orphan.task, decision))
         return reaped
@@ -295,6 +316,7 @@ class Pipeline:
         Args:
             timeout: seconds.
         """
+        check_seconds("flush()", timeout)
         return self._here.drainer.flush(timeout)
 
     def close(self, timeout: float = 5.0) -> bool:
@@ -307,6 +329,7 @@ class Pipeline:
             Whether every event went out. What did not stays in a durable store for the next
             process or a sidecar.
         """
+        check_seconds("close()", timeout)
         if self._closed:
             return self._went_out
         end = self.clock.monotonic() + timeout
@@ -315,6 +338,11 @@ class Pipeline:
         self.manager.close(max(0.0, end - self.clock.monotonic()))
         self.store.close()
         return went_out
+
+    @property
+    def closed(self) -> bool:
+        """Return whether `close` was called: then nothing more is counted."""
+        return self._closed
 
     def __enter__(self) -> Self:
         return self
@@ -380,30 +408,22 @@ class Pipeline:
             return evidence
         return replace(evidence, facts={**facts, "oom_host": now - before})
 
-    def _enqueue(self, transaction: Transaction, event: FailureEvent | None) -> Sequence[str]:
-        if event is None:
-            return ()
-        plugins = self.manager.listeners(event.type)
-        if plugins:
-            if event.error is not None and self._dispatch != "none":
-                self._here.live.keep(event, plugins)
-            transaction.enqueue(event, plugins, AT_ONCE)
-        return plugins
+    def _enqueue(self, transaction: Transaction, events: Sequence[FailureEvent]) -> Sequence[str]:
+        """Put the events into the outbox; return the plugins that any of them is for."""
+        woken: Sequence[str] = ()
+        for event in events:
+            plugins = self.manager.listeners(event.type)
+            if plugins:
+                if event.error is not None and self._dispatch != "none":
+                    self._here.live.keep(event, plugins)
+                transaction.enqueue(event, plugins, AT_ONCE)
+            woken = plugins if not woken else (*woken, *plugins)
+        return woken
 
-    def _deliver(self, plugins: Sequence[str] | set[str]) -> None:
+    def _deliver(self, plugins: Sequence[str]) -> None:
         if not plugins or self._dispatch == "none":
             return
         if self._dispatch == "inline":
             self._here.drainer.flush(self._inline_timeout)
         else:
             self._here.drainer.wake(plugins)
-
-    def _numbered(self, task: Task) -> Task:
-        number = self._renumbered.get(task.attempt_key)
-        return task if number is None else task.at_attempt(number)
-
-    def _renumber(self, given: Task, opened: Task) -> None:
-        """Remember that the host calls this attempt by another number than the ledger does."""
-        while len(self._renumbered) >= _MAX_RENUMBERED:
-            self._renumbered.pop(next(iter(self._renumbered)))
-        self._renumbered[given.attempt_key] = opened.attempt

@@ -1,4 +1,4 @@
-"""What one report changes in the ledger, and which event it makes: each in one transaction."""
+"""What one report changes in the ledger, and which events it makes: each in one transaction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
 from failhook.clock import Clock
-from failhook.decision import Action, Because, Charge, Counters, Decision
+from failhook.decision import Action, Counters, Decision
 from failhook.details import FailureDetails
 from failhook.error_info import ErrorInfo
 from failhook.errors import NothingToResolveError
@@ -18,16 +18,24 @@ from failhook.gate.decide import decide
 from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
 from failhook.gate.overrides import Policies
 from failhook.phases import Phase
+from failhook.pipeline.answers import (
+    FAILED,
+    HELD,
+    SUCCEEDED,
+    attempt_succeeded,
+    by_hand,
+    closed_before,
+    success_after_all,
+    task_succeeded,
+)
+from failhook.pipeline.standing import done_by_another, ended_by_hand, is_held, standing_success
+from failhook.pipeline.stopwatch import Stopwatch
+from failhook.pipeline.story import root_line
 from failhook.redact import Redactor
 from failhook.task import Task
 
 Resolution = Literal["retry", "fail", "succeeded"]
 RESOLUTIONS: Final = ("retry", "fail", "succeeded")
-
-SUCCEEDED: Final = "succeeded"
-FAILED: Final = "failed"
-HELD: Final = "held"
-ALREADY_SUCCEEDED: Final = "AlreadySucceeded"
 
 
 class Failure(NamedTuple):
@@ -45,6 +53,7 @@ class Records:
         policies: what each task may cost.
         redactor: takes secrets out before anything is stored.
         clock: the time.
+        watch: how long what began in this process has run.
         random: returns a number in 0..1 for the jitter of backoffs.
         observer: who reports: host and process.
     """
@@ -52,6 +61,7 @@ class Records:
     policies: Policies
     redactor: Redactor
     clock: Clock
+    watch: Stopwatch
     random: Callable[[], float]
     observer: str = ""
 
@@ -68,11 +78,15 @@ class Records:
             oom_host=oom_host,
         )
         account = ledger.account(task.key) or _new_account(task)
+        first_started_at = account.first_started_at or now
+        self.watch.start(attempt.task.attempt_key)
+        if self.policies.of(task).total_deadline is not None:
+            self.watch.elapsed(task.key, first_started_at, now)
         ledger.save_attempt(attempt)
         ledger.save_account(
             account._replace(
                 last_attempt=max(number, account.last_attempt),
-                first_started_at=account.first_started_at or now,
+                first_started_at=first_started_at,
                 phases=account.phases.then(Phase.EXECUTING, now),
                 closed="",
             )
@@ -81,44 +95,56 @@ class Records:
 
     def failed(
         self, ledger: Ledger, task: Task, failure: Failure, *, simulated: bool = False
-    ) -> tuple[Decision, FailureEvent | None]:
-        """Count a failed attempt once; return the decision, and the event if there is news."""
+    ) -> tuple[Decision, Sequence[FailureEvent]]:
+        """Count a failed attempt once; return the decision, and the events if there is news."""
+        details = failure.details
         account = ledger.account(task.key)
-        attempt = None
+        attempt = done = None
         if account is None:  # then nothing is known of any attempt
             account = _NOBODY
         else:
             attempt = ledger.attempt(task.attempt_key)
             if attempt is not None and attempt.state is not AttemptState.OPEN:
                 return self._again(ledger, attempt, account, failure)
+            done = done_by_another(ledger, task, account, attempt, details)
         now = self.clock.now()
         first_started_at = account.first_started_at or now
-        spent = Counters(account.user, account.infra, account.system)
-        if account.closed and attempt is None:
-            decision = _closed_before(task, account.closed, spent)
+        if done is not None:
+            decision = task_succeeded(task, done, account)
+        elif account.closed and attempt is None:
+            decision = closed_before(task, account)
         else:
+            policy = self.policies.of(task)
             decision = decide(
-                failure.details,
-                self.policies.of(task),
-                spent,
+                details,
+                policy,
+                Counters(account.user, account.infra, account.system),
                 attempt=task.attempt,
                 idempotent=task.idempotent,
-                elapsed=(now - first_started_at).total_seconds(),
+                elapsed=0.0
+                if policy.total_deadline is None
+                else self.watch.elapsed(task.key, first_started_at, now),
                 random=self.random(),
             )
-        phase = Phase.RETRYABLE_FAILURE if decision.retry else Phase.PERMANENT_FAILURE
-        phases = account.phases.then(phase, now, failure.details.reason)
+        if done is not None:
+            phases = account.phases.then(Phase.COMPLETED, now)
+        else:
+            phase = Phase.RETRYABLE_FAILURE if decision.retry else Phase.PERMANENT_FAILURE
+            phases = account.phases.then(phase, now, details.reason)
+        owner = None if attempt is None else attempt.owner
+        opened_at = None if attempt is None else attempt.opened_at
+        ended_at = self.watch.stop(task.attempt_key, opened_at, now) if attempt else now
         event = build_event(
             type=EventType.FAILED,
             task=task,
-            details=failure.details,
+            details=details,
             error=failure.error,
             decision=decision,
             first_failure=account.first_failure,
             first_error=account.first_error,
             phases=phases,
-            started_at=None if attempt is None else attempt.opened_at,
-            ended_at=now,
+            started_at=opened_at,
+            ended_at=ended_at,
             observed_at=now,
             observer=self.observer,
             simulated=simulated,
@@ -131,56 +157,133 @@ class Records:
             Attempt(
                 task=_kept(task, event.task),
                 state=AttemptState.FAILED,
-                owner=None if attempt is None else attempt.owner,
-                opened_at=None if attempt is None else attempt.opened_at,
-                closed_at=now,
+                owner=owner,
+                opened_at=opened_at,
+                closed_at=event.ended_at,
                 details=event.failure_details,
                 decision=decision,
                 error_line=line,
             )
         )
-        ledger.save_account(
-            Account(
-                key=task.key,
-                job_key=task.job_key,
-                user=decision.after.user,
-                infra=decision.after.infra,
-                system=decision.after.system,
-                last_attempt=max(task.attempt, account.last_attempt),
-                failures=account.failures + 1,
-                first_started_at=first_started_at,
-                first_failure=event.failure_details if first else account.first_failure,
-                first_error=line if first else account.first_error,
-                phases=event.phases,
-                closed=account.closed or _closed_by(decision),
-            )
+        told = bool(account.closed and account.failures)
+        account = Account(
+            key=task.key,
+            job_key=task.job_key,
+            user=decision.after.user,
+            infra=decision.after.infra,
+            system=decision.after.system,
+            last_attempt=max(task.attempt, account.last_attempt),
+            failures=account.failures + 1,
+            first_started_at=first_started_at,
+            first_failure=event.failure_details if first else account.first_failure,
+            first_error=line if first else account.first_error,
+            phases=event.phases,
+            closed=account.closed or (_closed_by(decision) if done is None else SUCCEEDED),
         )
-        return decision, event
+        ledger.save_account(account)
+        if done is None or told:  # of the recovery, when the task was closed
+            return decision, (event,)
+        return decision, (event, self._of_end(EventType.RECOVERED, done, account, Failure(details)))
 
     def _again(
         self, ledger: Ledger, attempt: Attempt, account: Account, failure: Failure
-    ) -> tuple[Decision, FailureEvent | None]:
+    ) -> tuple[Decision, Sequence[FailureEvent]]:
         """Answer a repeated report as the first was answered; a better verdict amends it once."""
         decision, previous = attempt.decision, attempt.details
         if decision is None or previous is None:
-            return _already_succeeded(attempt, account), None
+            return attempt_succeeded(attempt, account), ()
         if attempt.revision or attempt.state is not AttemptState.FAILED:
-            return decision, None
+            return decision, ()
         if not improves(previous, failure.details):
-            return decision, None
-        spent = Counters(account.user, account.infra, account.system)
+            return decision, ()
         if not account.closed:
-            policy = self.policies.of(attempt.task)
             spent, _ = moved(
-                spent, decision, failure.details, policy, idempotent=attempt.task.idempotent
+                Counters(account.user, account.infra, account.system),
+                decision,
+                failure.details,
+                self.policies.of(attempt.task),
+                idempotent=attempt.task.idempotent,
             )
-        event = build_event(
+            ledger.save_account(
+                account._replace(user=spent.user, infra=spent.infra, system=spent.system)
+            )
+        event = self._amended(attempt, account, failure)
+        ledger.save_attempt(
+            attempt._replace(details=event.failure_details, revision=event.revision)
+        )
+        return decision, (event,)
+
+    def succeeded(
+        self, ledger: Ledger, task: Task, suspect: Failure | None
+    ) -> Sequence[FailureEvent]:
+        """Close an attempt as a success; return what listeners are to hear of it.
+
+        Where it had been declared a failure, that is amended. The task is closed too, unless
+        another attempt that came later, or a person, has the last word.
+        """
+        attempt = ledger.attempt(task.attempt_key) or Attempt(
+            task=redacted_task(task, self.redactor), state=AttemptState.OPEN
+        )
+        if attempt.state is AttemptState.SUCCEEDED:
+            return ()
+        account = ledger.account(task.key) or _new_account(task)
+        events: list[FailureEvent] = []
+        declared, closes = attempt.details, True
+        if declared is not None:
+            after_all = Failure(success_after_all(task.attempt, declared))
+            amended = replace(self._amended(attempt, account, after_all), succeeded=True)
+            events.append(amended)
+            attempt = attempt._replace(revision=amended.revision)
+            closes = not ended_by_hand(attempt, account)
+        return (*events, *self._done(ledger, attempt, account, suspect, closes=closes))
+
+    def _done(
+        self,
+        ledger: Ledger,
+        attempt: Attempt,
+        account: Account,
+        suspect: Failure | None = None,
+        *,
+        closes: bool = True,
+    ) -> Sequence[FailureEvent]:
+        """Record that an attempt has succeeded and, where it `closes` the task, that too."""
+        now = self.clock.now()
+        number, key = attempt.task.attempt, attempt.task.attempt_key
+        attempt = attempt._replace(
+            state=AttemptState.SUCCEEDED,
+            closed_at=self.watch.stop(key, attempt.opened_at, now),
+            suspect=suspect is not None,
+        )
+        ledger.save_attempt(attempt)
+        attempts: Sequence[Attempt] = ()
+        if account.failures or number < account.last_attempt:
+            attempts = ledger.attempts(attempt.task.key)
+        if number < account.last_attempt:
+            stands = standing_success(attempts)
+            closes = closes and stands is not None and stands.task.attempt == number
+        account = account._replace(last_attempt=max(number, account.last_attempt))
+        if closes:
+            account = account._replace(
+                phases=account.phases.then(Phase.COMPLETED, now), closed=SUCCEEDED
+            )
+        ledger.save_account(account)
+        events: list[FailureEvent] = []
+        failures = [each.details for each in attempts if each.details is not None]
+        if closes and failures:
+            last = Failure(failures[-1])
+            events.append(self._of_end(EventType.RECOVERED, attempt, account, last))
+        if suspect is not None:
+            events.append(self._of_end(EventType.SUSPECT_SUCCESS, attempt, account, suspect))
+        return events
+
+    def _amended(self, attempt: Attempt, account: Account, failure: Failure) -> FailureEvent:
+        return build_event(
             type=EventType.AMENDED,
             task=attempt.task,
             details=failure.details,
             error=failure.error,
-            decision=decision,
-            previous=previous,
+            decision=attempt.decision,
+            previous=attempt.details,
             first_failure=account.first_failure,
             first_error=account.first_error,
             phases=account.phases,
@@ -191,54 +294,10 @@ class Records:
             revision=attempt.revision + 1,
             redactor=self.redactor,
         )
-        ledger.save_attempt(
-            attempt._replace(details=event.failure_details, revision=attempt.revision + 1)
-        )
-        ledger.save_account(
-            account._replace(user=spent.user, infra=spent.infra, system=spent.system)
-        )
-        return decision, event
 
-    def succeeded(
-        self, ledger: Ledger, task: Task, suspect: Failure | None
-    ) -> Sequence[FailureEvent]:
-        """Close an attempt as a success; return what listeners are to hear of it."""
-        now = self.clock.now()
-        attempt = ledger.attempt(task.attempt_key) or Attempt(
-            task=redacted_task(task, self.redactor), state=AttemptState.OPEN
-        )
-        if attempt.state is AttemptState.SUCCEEDED:
-            return ()
-        account = ledger.account(task.key) or _new_account(task)
-        phases = account.phases.then(Phase.COMPLETED, now)
-        closing = account._replace(phases=phases, closed=SUCCEEDED)
-        closing = closing._replace(last_attempt=max(task.attempt, account.last_attempt))
-        events: list[FailureEvent] = []
-        failures = [each for each in ledger.attempts(task.key) if each.details is not None]
-        if failures and failures[-1].details is not None:
-            events.append(
-                self._closing(EventType.RECOVERED, attempt, closing, Failure(failures[-1].details))
-            )
-        if suspect is not None:
-            events.append(self._closing(EventType.SUSPECT_SUCCESS, attempt, closing, suspect))
-        ledger.save_attempt(
-            attempt._replace(
-                state=AttemptState.SUCCEEDED,
-                closed_at=now,
-                suspect=suspect is not None,
-            )
-        )
-        ledger.save_account(closing)
-        return events
-
-    def _closing(
-        self,
-        kind: EventType,
-        attempt: Attempt,
-        account: Account,
-        failure: Failure,
+    def _of_end(
+        self, kind: EventType, attempt: Attempt, account: Account, failure: Failure
     ) -> FailureEvent:
-        now = self.clock.now()
         return build_event(
             type=kind,
             task=attempt.task,
@@ -248,8 +307,8 @@ class Records:
             first_error=account.first_error,
             phases=account.phases,
             started_at=attempt.opened_at,
-            ended_at=now,
-            observed_at=now,
+            ended_at=attempt.closed_at,
+            observed_at=self.clock.now(),
             observer=self.observer,
             redactor=self.redactor,
         )
@@ -263,8 +322,7 @@ class Records:
             NothingToResolveError: no attempt of this task is on hold.
         """
         account = ledger.account(key)
-        attempts = ledger.attempts(key)
-        held = next((each for each in reversed(attempts) if each.decision is not None), None)
+        held = next(filter(is_held, reversed(ledger.attempts(key))), None)
         if account is None or account.closed != HELD or held is None or held.details is None:
             msg = f"nothing of {key} is on hold"
             if account is None:
@@ -273,7 +331,7 @@ class Records:
         spent = Counters(account.user, account.infra, account.system)
         again = decide(held.details, self.policies.of(held.task), spent, attempt=held.task.attempt)
         if resolution == "retry":
-            decision = again if again.retry else _by_hand(again, Action.RETRY, actor, "retried")
+            decision = again if again.retry else by_hand(again, Action.RETRY, actor, "retried")
             ledger.save_account(
                 account._replace(
                     user=decision.after.user,
@@ -283,36 +341,11 @@ class Records:
                 )
             )
             return decision, ()
-        decision = _by_hand(again, Action.FAIL, actor, f"closed as {resolution}")
+        decision = by_hand(again, Action.FAIL, actor, f"closed as {resolution}")
         if resolution == "succeeded":
-            return decision, self.succeeded(ledger, held.task, None)
+            return decision, self._done(ledger, held, account)
         ledger.save_account(account._replace(closed=FAILED))
         return decision, ()
-
-
-def root_line(error: ErrorInfo | None) -> str:
-    """Return the root cause in one line: type and the first line of its text."""
-    if error is None:
-        return ""
-    root = error.root
-    return f"{root.name}: {root.message.splitlines()[0]}" if root.message.strip() else root.name
-
-
-def story(attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """Tell every attempt in one line each: the whole story behind a refusal."""
-    lines: list[str] = []
-    for attempt in attempts:
-        details, decision = attempt.details, attempt.decision
-        if details is None or decision is None:
-            lines.append(f"attempt {attempt.task.attempt}: {attempt.state.value}")
-            continue
-        cause = attempt.error_line or details.message
-        text = f": {cause}" if cause else ""
-        lines.append(
-            f"attempt {attempt.task.attempt}: {details.kind.value} {details.reason}{text} "
-            f"-> {decision.message}"
-        )
-    return tuple(lines)
 
 
 _NOBODY: Final = Account(key="", job_key="")
@@ -332,49 +365,3 @@ def _closed_by(decision: Decision) -> str:
     if decision.action is Action.RETRY:
         return ""
     return HELD if decision.action is Action.HOLD else FAILED
-
-
-def _closed_before(task: Task, closed: str, spent: Counters) -> Decision:
-    """Answer a report on an attempt that should not have run: nothing is resurrected."""
-    why = f"the task was closed before as {closed}, so attempt {task.attempt} is not followed up"
-    return Decision(
-        action=Action.FAIL,
-        message=f"fail: {why}",
-        charge=Charge.NONE,
-        because=Because("gate.closed", why),
-        before=spent,
-        after=spent,
-        attempt=task.attempt,
-        max_tries=spent.paid,
-        code="AlreadyClosed",
-    )
-
-
-def _already_succeeded(attempt: Attempt, account: Account) -> Decision:
-    spent = Counters(account.user, account.infra, account.system)
-    why = f"attempt {attempt.task.attempt} was reported as succeeded before"
-    return Decision(
-        action=Action.FAIL,
-        message=f"fail: {why}; nothing runs again",
-        charge=Charge.NONE,
-        because=Because("gate.already-succeeded", why),
-        before=spent,
-        after=spent,
-        attempt=attempt.task.attempt,
-        max_tries=0,
-        code=ALREADY_SUCCEEDED,
-    )
-
-
-def _by_hand(decision: Decision, action: Action, actor: str, what: str) -> Decision:
-    why = f"{actor} had it {what}"
-    return replace(
-        decision,
-        action=action,
-        message=f"{action.value}: {why} ({decision.before})",
-        charge=Charge.NONE,
-        because=Because("gate.resolved", why),
-        after=decision.before,
-        delay=0.0,
-        code=None if action is Action.RETRY else "Resolved",
-    )

@@ -122,7 +122,8 @@ class Texts:
             f"{head[:-1]},{self.task(event.task)},{self.details(event.failure_details)},"
             f"{self.decision(event.decision) or 'null'},{self.phases(event.phases)},"
             f"{error or 'null'},{self.details(event.previous) or 'null'},"
-            f"{self.details(event.first_failure) or 'null'}]"
+            f"{self.details(event.first_failure) or 'null'}"
+            f"{',true]' if event.succeeded else ']'}"
         )
 
 
@@ -254,7 +255,7 @@ def read_event(text: str | bytes) -> FailureEvent:
     """Read what `Texts.event` wrote."""
     kind, event_id, revision, first_error, observer, simulated, *rest = json.loads(text)
     started_at, ended_at, observed_at, task, details, decision, phases, *rest = rest
-    error, previous, first_failure = rest
+    error, previous, first_failure, *succeeded = rest
     return FailureEvent(
         type=EventType(kind),
         event_id=event_id,
@@ -272,4 +273,5 @@ def read_event(text: str | bytes) -> FailureEvent:
         observed_at=from_micros(observed_at),
         observer=observer,
         simulated=simulated,
+        succeeded=bool(succeeded),
     )

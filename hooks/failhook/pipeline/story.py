@@ -1,0 +1,34 @@
+"""Attempts in words: one line each, as a refusal tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from failhook.error_info import ErrorInfo
+from failhook.gate.ledger import Attempt, AttemptState
+
+
+def root_line(error: ErrorInfo | None) -> str:
+    """Return the root cause in one line: type and the first line of its text."""
+    if error is None:
+        return ""
+    root = error.root
+    return f"{root.name}: {root.message.splitlines()[0]}" if root.message.strip() else root.name
+
+
+def story(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """Tell every attempt in one line each: the whole story behind a refusal."""
+    lines: list[str] = []
+    for attempt in attempts:
+        details, decision = attempt.details, attempt.decision
+        if details is None or decision is None:
+            lines.append(f"attempt {attempt.task.attempt}: {attempt.state.value}")
+            continue
+        cause = attempt.error_line or details.message
+        text = f": {cause}" if cause else ""
+        after_all = attempt.state is AttemptState.SUCCEEDED
+        lines.append(
+            f"attempt {attempt.task.attempt}: {details.kind.value} {details.reason}{text} "
+            f"-> {decision.message}{'; succeeded after all' if after_all else ''}"
+        )
+    return tuple(lines)
