@@ -106,12 +106,12 @@ class Records:
             attempt = ledger.attempt(task.attempt_key)
             if attempt is not None and attempt.state is not AttemptState.OPEN:
                 return self._again(ledger, attempt, account, failure)
-            done = done_by_another(ledger, task, account, attempt, details)
+            done = done_by_another(ledger, task, account, details)
         now = self.clock.now()
         first_started_at = account.first_started_at or now
         if done is not None:
             decision = task_succeeded(task, done, account)
-        elif account.closed and attempt is None:
+        elif account.closed:
             decision = closed_before(task, account)
         else:
             policy = self.policies.of(task)

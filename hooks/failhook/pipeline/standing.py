@@ -44,7 +44,7 @@ def standing_success(attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def done_by_another(
-    ledger: Ledger, task: Task, account: Account, attempt: Attempt | None, details: FailureDetails
+    ledger: Ledger, task: Task, account: Account, details: FailureDetails
 ) -> Attempt | None:
     """Return the attempt that has done the task's work, when the failure of another is told.
 
@@ -55,12 +55,11 @@ def done_by_another(
         ledger: within one transaction.
         task: the attempt that failed.
         account: of the task.
-        attempt: what the ledger knows of the attempt: that it is open, or nothing.
         details: the verdict on it.
     """
     if account.closed not in ("", SUCCEEDED):
         return None
-    if attempt is None and account.closed and task.attempt < account.last_attempt:
+    if account.closed and task.attempt < account.last_attempt:
         return standing_success(ledger.attempts(task.key))
     if task.attempt == 1 or (details.started is not Started.NO and task.idempotent):
         return None
