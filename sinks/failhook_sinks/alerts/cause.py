@@ -32,6 +32,7 @@ _QUOTED: Final = re.compile(r"""'[^'\n]{1,200}' | "[^"\n]{1,200}" | `[^`\n]{1,20
 _PATH: Final = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,15}:/)?(?:/[^\s/'\"<>:,;()]{1,200}){2,40}", re.IGNORECASE
 )
+_FRAME: Final = re.compile(r'^\s*File "[^"\n]*?([^"/\n]*)", line \d+, in (\S+)', re.MULTILINE)
 _WORDLIKE: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 
 
