@@ -5,7 +5,7 @@ from __future__ import annotations
 from failhook.manager.health import PluginHealth
 from failhook.manager.limits import Limits
 from failhook.manager.manager import Manager
-from failhook.manager.outcome import Outcome, Status
+from failhook.manager.outcome import Call, Outcome, Status
 from failhook.manager.provisions import Provisions
 
-__all__ = ["Limits", "Manager", "Outcome", "PluginHealth", "Provisions", "Status"]
+__all__ = ["Call", "Limits", "Manager", "Outcome", "PluginHealth", "Provisions", "Status"]

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from failhook.errors import RegistrationError
 from failhook.manager.arguments import Arguments, read_arguments
+from failhook.manager.hooks import DUE, GROUP
 
 Hooks = Mapping[str, Sequence[str]]
 """The hooks that exist, with the names of their arguments."""
@@ -71,7 +72,20 @@ def implementations(plugin: object, name: str, hooks: Hooks) -> dict[str, Implem
             f"plugin {name!r}: nothing in {_described(plugin)} is marked as a hook implementation. "
             f"Write a method named after a hook ({', '.join(hooks)}) and {_MARKED}"
         )
+    _check_pair(found, name)
     return found
+
+
+def _check_pair(found: Mapping[str, object], name: str) -> None:
+    """Refuse one of the two hooks of gathering without the other: events would never come back."""
+    if (GROUP in found) is (DUE in found):
+        return
+    here, missing = (GROUP, DUE) if GROUP in found else (DUE, GROUP)
+    why = "what it gathers would never come back" if here == GROUP else "it would never be called"
+    raise RegistrationError(
+        f"plugin {name!r}: {here} is implemented without {missing}, so {why}. "
+        f"Implement {missing} too, or remove {here}"
+    )
 
 
 def _check_object(plugin: object, name: str, hooks: Hooks) -> None:

@@ -13,6 +13,10 @@ CLASSIFY: Final = "classify_failure"
 EVENTS: Final = "events"
 """The part of a plugin that takes events; its other hooks are watched one by one."""
 
+GROUP: Final = "group_event"
+DUE: Final = "on_group_due"
+DROPPED: Final = "on_events_dropped"
+
 HOOK_OF: Final[Mapping[EventType, str]] = {
     EventType.FAILED: "on_task_failed",
     EventType.AMENDED: "on_failure_amended",
@@ -32,7 +36,7 @@ def hook_arguments() -> dict[str, tuple[str, ...]]:
 
 def part_of(hook: str) -> str:
     """Return the part of a plugin that a hook is watched as."""
-    return EVENTS if hook in HOOK_OF.values() else hook
+    return EVENTS if hook in (*HOOK_OF.values(), GROUP, DUE) else hook
 
 
 def offered(event: FailureEvent) -> dict[str, Any]:

@@ -16,21 +16,29 @@ from failhook.errors import Undelivered
 from failhook.log import say
 from failhook.manager.checks import Implementation
 from failhook.manager.health import Health
-from failhook.manager.hooks import EVENTS
 from failhook.manager.limits import Limits
 from failhook.manager.loop import LoopThread
 from failhook.manager.no_answer import OutOfTime, StillRunning
-from failhook.manager.outcome import DELIVERED, Outcome, error_line, failed, undelivered
+from failhook.manager.outcome import (
+    DELIVERED,
+    Call,
+    Outcome,
+    Status,
+    error_line,
+    failed,
+    undelivered,
+)
 from failhook.manager.verdicts import sound_verdict
 from failhook.manager.worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call gave: a value, or what was raised."""
+    """What a call gave: a value, or what was raised; and in how many seconds, where it is known."""
 
     value: object = None
     error: BaseException | None = None
+    seconds: float | None = None
 
 
 @dataclass(slots=True)
@@ -42,7 +50,11 @@ class _Delivery:
 
 
 def _ignore(_value: object) -> None:
-    """Leave what a plugin returned to itself: only `classify_failure` has anything to answer."""
+    """Leave what a plugin returned to itself: most hooks have nothing to answer."""
+
+
+def _nobody(_call: Call) -> None:
+    """Count nothing."""
 
 
 class Listener:
@@ -83,16 +95,36 @@ class Listener:
         self._clock = clock
         self._limits = limits
         self._redact = redact
+        self.on_call: Callable[[Call], None] = _nobody
         self._delivery: _Delivery | None = None
         self._threads = self._new_threads()
 
-    def deliver(self, hook: str, given: Mapping[str, Any]) -> Outcome:
-        """Call one implementation in this thread and say what became of it; it never raises."""
+    def deliver(
+        self,
+        hook: str,
+        given: Mapping[str, Any],
+        read: Callable[[object], object] = _ignore,
+        *,
+        punctual: bool = False,
+    ) -> Outcome:
+        """Call one implementation in this thread and say what became of it; it never raises.
+
+        Args:
+            hook: what to call.
+            given: with what.
+            read: turns what it returns into an outcome, where there is anything to read.
+            punctual: whether an answer that comes after the time limit is worth nothing.
+        """
         delivery = self._delivery = _Delivery(hook, self._clock.monotonic(), os.getpid())
-        answer = self._attempt(self.implementations[hook], given, self._limits.call)
+        answer = self._attempt(self.implementations[hook], given, self._limits.call, read)
         self._delivery = None
         late = self._clock.monotonic() - delivery.since > self._limits.call
-        return self._judge(hook, answer, late=late, counted=delivery.overdue)
+        if late and punctual and answer.error is None:
+            answer = Answer(error=OutOfTime(self._limits.call), seconds=answer.seconds)
+        outcome = self._judge(hook, answer, late=late, counted=delivery.overdue)
+        if outcome.delivered and isinstance(answer.value, Outcome):
+            return answer.value
+        return outcome
 
     def overdue(self) -> bool:
         """Return whether a delivery runs past its limit; the first time, count it as a failure."""
@@ -103,7 +135,7 @@ class Listener:
             return False
         if not delivery.overdue:
             delivery.overdue = True
-            self.health[EVENTS].failed(delivery.hook, OutOfTime(self._limits.call))
+            self._failed(delivery.hook, OutOfTime(self._limits.call), late=True)
         return True
 
     def begin(
@@ -130,7 +162,7 @@ class Listener:
         except StillRunning:
             return None
         except RuntimeError as error:
-            health.failed(hook, error)
+            self._failed(hook, error)
             return None
 
     def finish(self, hook: str, future: Future[Answer] | None, deadline: float) -> Outcome:
@@ -178,6 +210,21 @@ class Listener:
         self._worker.stop()
         self._loop.stop(self._left(deadline))
 
+    def before_fork(self, deadline: float) -> None:
+        """End its threads, as far as they are idle; the next call begins them anew."""
+        self._worker.rest(self._left(deadline))
+        self._loop.rest(self._left(deadline))
+
+    def after_fork_in_parent(self) -> None:
+        """Let its background tasks go on."""
+        self._loop.go_on()
+
+    def after_fork_in_child(self) -> None:
+        """Leave what is the parent's alone."""
+        _, _, loop = self._threads
+        loop.abandon()
+        self._threads = self._new_threads()
+
     def _verdict(self, value: object) -> FailureDetails | None:
         return None if value is None else sound_verdict(value, rule=f"plugin:{self.name}")
 
@@ -209,36 +256,53 @@ class Listener:
         limit: float,
         read: Callable[[object], object] = _ignore,
     ) -> Answer:
+        begun = self._clock.monotonic()
         try:
             positional, keywords = implementation.arguments.bind(given)
             value: Any = implementation.function(*positional, **keywords)
             if issubclass(type(value), CoroutineType):
                 value = self._loop.run(value, limit)
-            return Answer(read(value))
+            return Answer(read(value), seconds=self._clock.monotonic() - begun)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything at all
-            return Answer(error=error)
+            return Answer(error=error, seconds=self._clock.monotonic() - begun)
 
     def _judge(
         self, hook: str, answer: Answer, *, late: bool = False, counted: bool = False
     ) -> Outcome:
         """Count how a call ended; `counted` says that it was counted as failed while it ran."""
-        health = self.health[self._parts[hook]]
-        error = answer.error
+        health, error = self.health[self._parts[hook]], answer.error
         if error is None:
             if late and not counted:
-                health.failed(hook, OutOfTime(self._limits.call))
+                self._failed(hook, OutOfTime(self._limits.call), late=True)
             health.succeeded(late=late or counted)
+            self._tell(hook, Status.DELIVERED, answer.seconds, slow=False)
             return DELIVERED
         try:
             if isinstance(error, Undelivered):
                 outcome = undelivered(error, error_line(error, self._redact))
                 health.undelivered()
+                self._tell(hook, outcome.status, answer.seconds, slow=late, error=outcome.error)
                 return outcome
         except BaseException as broken:  # noqa: BLE001 - an exception may lie, or raise when read
             error = broken
-        if not counted:
-            health.failed(hook, error, late=late)
-        return failed(error_line(error, self._redact))
+        if counted:
+            return failed(error_line(error, self._redact))
+        return self._failed(hook, error, late=late, seconds=answer.seconds)
+
+    def _failed(
+        self, hook: str, error: BaseException, *, late: bool = False, seconds: float | None = None
+    ) -> Outcome:
+        outcome = failed(error_line(error, self._redact))
+        self.health[self._parts[hook]].failed(hook, error, late=late)
+        slow = late or isinstance(error, OutOfTime)
+        self._tell(hook, outcome.status, seconds, slow=slow, error=outcome.error)
+        return outcome
+
+    def _tell(
+        self, hook: str, status: Status, seconds: float | None, *, slow: bool, error: str = ""
+    ) -> None:
+        now = self._clock.now()
+        self.on_call(Call(self.name, hook, status, now, seconds, slow=slow, error=error))
 
     @property
     def _worker(self) -> Worker:

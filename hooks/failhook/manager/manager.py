@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,12 +10,15 @@ from failhook.clock import Clock, SystemClock
 from failhook.details import FailureDetails
 from failhook.event import EventType, FailureEvent
 from failhook.evidence import Evidence
+from failhook.forks import COUNTS_AFTERWARDS, PATIENCE, watch_forks
+from failhook.groups import DroppedEvents
+from failhook.manager.answers import sound_groups, sound_handled
 from failhook.manager.checks import Implementation
 from failhook.manager.health import PluginHealth
-from failhook.manager.hooks import CLASSIFY, EVENTS, HOOK_OF, offered, part_of
+from failhook.manager.hooks import CLASSIFY, DROPPED, DUE, EVENTS, GROUP, HOOK_OF, offered, part_of
 from failhook.manager.limits import Limits
 from failhook.manager.listener import Listener
-from failhook.manager.outcome import DELIVERED, Outcome, Status
+from failhook.manager.outcome import DELIVERED, Call, Outcome, Status, failed
 from failhook.manager.provisions import Provisions, VolatileState
 from failhook.manager.registry import Registry
 from failhook.task import Task
@@ -43,10 +46,12 @@ class Manager:
         self._clock: Clock = clock or SystemClock()
         self._limits = limits or Limits()
         self._redact = redact
+        self._on_call: Callable[[Call], None] | None = None
         self._registry = Registry(provide or self._provisions, self._listener)
         self._wanting: dict[EventType, tuple[str, ...]] = {}
         self._classifiers: tuple[Listener, ...] = ()
         self._changed()
+        watch_forks(self)
 
     # -- who is there
 
@@ -107,19 +112,25 @@ class Manager:
         return () if listener is None else tuple(listener.implementations)
 
     def wants(self, name: str, event_type: EventType) -> bool:
-        """Return whether a plugin implements the hook of this event."""
+        """Return whether a plugin is to be handed such events."""
         return name in self._wanting[event_type]
 
     def listeners(self, event_type: EventType) -> tuple[str, ...]:
-        """Return the names of the plugins that implement the hook of this event."""
+        """Return the plugins that such events are for: by their hook, or since they gather."""
         return self._wanting[event_type]
+
+    def gathers(self, name: str) -> bool:
+        """Return whether a plugin gathers events in groups."""
+        return DUE in self.hooks(name)
 
     # -- calls
 
     def call(self, name: str, event: FailureEvent) -> Outcome:
         """Hand one event to one plugin, in this thread; it never raises, whatever the plugin does.
 
-        A plugin without the hook of this event has nothing to do: delivered. A sync implementation
+        A plugin that gathers is asked for the event's groups first; where it names some, the
+        outcome has them, and the event is to wait there. A plugin without the hook of this event
+        has nothing to do: delivered. A sync implementation
         that hangs holds this thread, see `overdue`; an async one is cancelled at the limit. Not for
         the main thread: a KeyboardInterrupt would count as the plugin's.
 
@@ -133,10 +144,53 @@ class Manager:
             return Outcome(
                 status=Status.UNDELIVERED, error=f"plugin {name!r} is not registered here"
             )
+        if GROUP in listener.implementations:
+            given = {"event": event.without_exception()}
+            outcome = listener.deliver(GROUP, given, self._groups, punctual=True)
+            if not outcome.delivered or outcome.groups:
+                return outcome
         hook = HOOK_OF[event.type]
         if hook not in listener.implementations:
             return DELIVERED
         return listener.deliver(hook, self._only(hook, offered(event)))
+
+    def call_group(
+        self,
+        name: str,
+        *,
+        key: str,
+        events: Sequence[FailureEvent],
+        remaining: int,
+        note: str,
+        sent_at: datetime | None,
+    ) -> Outcome:
+        """Hand a group whose time has come to its plugin, in this thread; it never raises.
+
+        The arguments are those of `on_group_due`; the outcome has what the plugin says of it.
+        """
+        listener = self._registry.listeners.get(name)
+        if listener is None or DUE not in listener.implementations:
+            return Outcome(status=Status.UNDELIVERED, error=f"plugin {name!r} gathers nothing here")
+        given = {
+            "key": key,
+            "events": tuple(events),
+            "remaining": remaining,
+            "note": note,
+            "sent_at": sent_at,
+        }
+        return listener.deliver(DUE, given, self._handled)
+
+    def call_dropped(self, name: str, dropped: DroppedEvents) -> Outcome:
+        """Tell a plugin, in this thread, of events that it never gets; it never raises.
+
+        A plugin without `on_events_dropped` has nothing to do: delivered.
+        """
+        listener = self._registry.listeners.get(name)
+        if listener is None or DROPPED not in listener.implementations:
+            return DELIVERED
+        if listener.health[DROPPED].wait() > 0:
+            return failed("passed over: in quarantine")
+        return listener.deliver(DROPPED, {"dropped": dropped})
 
     def call_hook(self, hook: str, /, **arguments: Any) -> dict[str, Outcome]:
         """Call a hook on every plugin that implements it; return the outcomes by plugin, in order.
@@ -216,6 +270,29 @@ class Manager:
             for health in listener.health.values()
         )
 
+    def count_calls(self, on_call: Callable[[Call], None]) -> None:
+        """Have every call told to somebody who keeps count; it must neither block nor raise."""
+        self._on_call = on_call
+        for listener in self._registry.listeners.values():
+            listener.on_call = on_call
+
+    def before_fork(self) -> None:
+        """End the threads of plugins that are idle; a plugin at work keeps its own."""
+        deadline = self._clock.monotonic() + PATIENCE
+        for listener in self._registry.listeners.values():
+            listener.before_fork(deadline)
+
+    def after_fork_in_parent(self) -> None:
+        """Let background tasks of plugins go on, where Python lets a thread begin just now."""
+        if not COUNTS_AFTERWARDS:
+            for listener in self._registry.listeners.values():
+                listener.after_fork_in_parent()
+
+    def after_fork_in_child(self) -> None:
+        """Give each plugin threads of its own."""
+        for listener in self._registry.listeners.values():
+            listener.after_fork_in_child()
+
     def close(self, timeout: float) -> bool:
         """Call the ``close(timeout)`` of each plugin that has one, all within `timeout` seconds.
 
@@ -238,10 +315,22 @@ class Manager:
     def _changed(self) -> None:
         listeners = self._registry.listeners.values()
         self._wanting = {
-            event_type: tuple(each.name for each in listeners if hook in each.implementations)
+            event_type: tuple(
+                each.name
+                for each in listeners
+                if hook in each.implementations or GROUP in each.implementations
+            )
             for event_type, hook in HOOK_OF.items()
         }
         self._classifiers = self._registry.implementing(CLASSIFY)
+
+    def _groups(self, value: object) -> Outcome:
+        groups = sound_groups(value, self._clock.now())
+        return Outcome(status=Status.DELIVERED, groups=groups)
+
+    def _handled(self, value: object) -> Outcome:
+        handled = sound_handled(value, self._clock.now())
+        return Outcome(status=Status.DELIVERED, handled=handled)
 
     def _provisions(self, _name: str) -> Provisions:
         return Provisions({}, VolatileState(), self._clock)
@@ -253,7 +342,7 @@ class Manager:
         found: Mapping[str, Implementation],
         close: Implementation | None,
     ) -> Listener:
-        return Listener(
+        listener = Listener(
             name,
             plugin,
             found,
@@ -263,3 +352,6 @@ class Manager:
             limits=self._limits,
             redact=self._redact,
         )
+        if self._on_call is not None:
+            listener.on_call = self._on_call
+        return listener

@@ -21,5 +21,5 @@ class OutOfTime(NoAnswer):
         super().__init__(f"it ran for longer than {limit:.3g} s")
 
 
-class NotAVerdict(NoAnswer):
-    """What a plugin answered is no verdict."""
+class Nonsense(NoAnswer):
+    """What a plugin answered is no answer to what it was asked."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from failhook.capture import headline
 from failhook.errors import FailhookError, Undelivered
+from failhook.groups import Group, Handled
 from failhook.manager.no_answer import NoAnswer
 from failhook.text import cut_redacted
 
@@ -36,12 +38,16 @@ class Outcome:
         error: why it was not delivered, in one line; empty when it was.
         retryable: whether trying again can help; False sends the event to the dead letters.
         retry_after: seconds that the other side asked to wait, within a day.
+        groups: where the event is to wait for others; none where it was delivered by itself.
+        handled: what the plugin says of the group that it was handed.
     """
 
     status: Status
     error: str = ""
     retryable: bool = True
     retry_after: float | None = None
+    groups: tuple[Group, ...] = ()
+    handled: Handled = Handled()
 
     @property
     def delivered(self) -> bool:
@@ -50,6 +56,29 @@ class Outcome:
 
 
 DELIVERED: Final = Outcome(status=Status.DELIVERED)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that came to an end, or ran past its time limit, for whoever keeps count.
+
+    Attributes:
+        plugin: the plugin's name.
+        hook: what was called.
+        status: as in `Outcome`.
+        at: when it ended, UTC.
+        seconds: how long it took; None where it has not come back.
+        slow: whether it ran past the time limit.
+        error: why it failed, in one line; empty when it did not.
+    """
+
+    plugin: str
+    hook: str
+    status: Status
+    at: datetime
+    seconds: float | None
+    slow: bool = False
+    error: str = ""
 
 
 def failed(error: str) -> Outcome:

@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any, Final
 
 from failhook.details import Confidence, Fact, FailureDetails, Hint, Kind, Started
-from failhook.manager.no_answer import NotAVerdict
+from failhook.manager.no_answer import Nonsense
 from failhook.text import clean, cut
 
 _MAX_TEXT: Final = 32_768
@@ -38,17 +38,17 @@ def sound_verdict(value: object, *, rule: str) -> FailureDetails:
         rule: the rule id for a verdict that names none.
 
     Raises:
-        NotAVerdict: it is none, or a field holds what it must not.
+        Nonsense: it is none, or a field holds what it must not.
     """
     # The type is asked, not the object, which may lie about its class as a Mock with a spec does.
     if not issubclass(type(value), FailureDetails):
-        raise NotAVerdict(f"it answered {type(value).__qualname__}, not FailureDetails or None")
+        raise Nonsense(f"it answered {type(value).__qualname__}, not FailureDetails or None")
     found: dict[str, Any] = {
         field.name: _sound(field.name, field.type, getattr(value, field.name))
         for field in fields(FailureDetails)
     }
     if found["reason"].split() != [found["reason"]]:
-        raise NotAVerdict(f"its reason is {found['reason']!r:.80}, not one token such as DiskFull")
+        raise Nonsense(f"its reason is {found['reason']!r:.80}, not one token such as DiskFull")
     found["rule"] = found["rule"] or rule
     return FailureDetails(**found)
 
@@ -59,7 +59,7 @@ def _sound(name: str, annotation: object, value: Any) -> Any:
         if value is None and "None" in str(annotation):
             return None
         if value not in list(allowed):
-            raise NotAVerdict(f"its {name} is {value!r:.80}, not one of {', '.join(allowed)}")
+            raise Nonsense(f"its {name} is {value!r:.80}, not one of {', '.join(allowed)}")
         return allowed(value)
     if annotation == "tuple[Fact, ...]":
         return tuple(
@@ -67,5 +67,5 @@ def _sound(name: str, annotation: object, value: Any) -> Any:
             for fact in value
         )
     if type(value) not in _TYPES[annotation] or (type(value) is float and not math.isfinite(value)):
-        raise NotAVerdict(f"its {name} is {value!r:.80}, not {annotation}")
+        raise Nonsense(f"its {name} is {value!r:.80}, not {annotation}")
     return clean(cut(value, _MAX_TEXT)) if isinstance(value, str) else value

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
+from weakref import finalize
 
+from failhook.forks import CALL_PATIENCE, ended
 from failhook.manager.no_answer import OutOfTime, StillRunning
 
 T = TypeVar("T")
@@ -22,9 +24,9 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._name = name
         self._seat = threading.Lock()
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._late: Future[Any] | None = None
+        self._open()
 
     def begin(self, function: Callable[[], T], patience: float) -> Future[T]:
         """Start a function and return its future; wait for the seat `patience` seconds at most.
@@ -71,9 +73,26 @@ class Worker:
 
     def stop(self) -> None:
         """Let the thread end when it has nothing left to do."""
-        self._jobs.put(None)
+        self._drop()
         self._thread = None
-        self._jobs = SimpleQueue()
+        self._open()
+
+    def _open(self) -> None:
+        """Make a queue, whose thread ends when the worker is dropped."""
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._drop = finalize(self, self._jobs.put, None)
+        self._drop.atexit = False
+
+    def rest(self, timeout: float) -> None:
+        """End the thread if it is idle, or will be within `timeout` seconds; it comes back."""
+        late = self._late is not None and not self._late.done()
+        patience = min(timeout, CALL_PATIENCE)
+        if self._thread is None or late or not self._seat.acquire(timeout=patience):
+            return
+        thread = self._thread
+        self.stop()
+        self._seat.release()
+        ended(thread, timeout)
 
     def _start(self) -> None:
         if self._thread is None or not self._thread.is_alive():

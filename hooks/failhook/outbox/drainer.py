@@ -1,67 +1,48 @@
-"""Empties the outbox: a lane per plugin, a watch over hung ones, and an honest close."""
+"""Empties the outbox: a lane per plugin, and a watch that keeps leases and sees what hangs."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from logging import ERROR
+from typing import Final
 
-from failhook.clock import Clock
 from failhook.errors import StoreError
-from failhook.event import FailureEvent
+from failhook.forks import CALL_PATIENCE, COUNTS_AFTERWARDS, PATIENCE, watch_forks
 from failhook.log import say
-from failhook.outbox.lane import Handover, Lane
-from failhook.outbox.limits import DeliveryLimits
-from failhook.outbox.port import Outbox
+from failhook.outbox.duty import Duty
+from failhook.outbox.lane import Lane
+from failhook.outbox.means import Means
+
+_TICK: Final = 0.01
 
 
 class Drainer:
     """Delivers what the outbox holds for the plugins of this process, off the caller's path.
 
-    Threads begin with the first event: one per plugin that has one, and one that watches them.
+    Threads begin with the first event: one per plugin that has one, and one that watches them. They
+    end while the process forks. None of them holds the drainer's maker, which calls `retire` when
+    it is forgotten without a close.
 
     Args:
-        outbox: where events wait.
-        handover: the plugins.
-        clock: the time.
-        attach: puts the live exception back on an event that this process reported.
-        limits: how hard to try.
-        random: returns a number in 0..1, for the jitter of backoffs.
-        buried: told of each dead letter: plugin, event, and why. It must not block.
-        gone: returns whether the process of that owner's name is known to be gone.
-        owner: a name for this process's leases that no other process has.
+        means: what lanes work with.
+        beside: other threads that come and go with the lanes, and are asked after them in a flush.
     """
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        handover: Handover,
-        clock: Clock,
-        *,
-        attach: Callable[[FailureEvent, str], FailureEvent],
-        limits: DeliveryLimits,
-        random: Callable[[], float],
-        buried: Callable[[str, FailureEvent, str], None],
-        gone: Callable[[str], bool],
-        owner: str,
-    ) -> None:
-        self._outbox = outbox
-        self._handover = handover
-        self._clock = clock
-        self._limits = limits
-        self._random = random
-        self._attach = attach
-        self._buried = buried
-        self._gone = gone
-        self._owner = owner
+    def __init__(self, means: Means, beside: Sequence[Duty] = ()) -> None:
+        self._means = means
+        self._beside = beside
         self._lanes: dict[str, Lane] = {}
         self._lock = threading.Lock()
-        self._closed = threading.Event()
-        self._watch: threading.Thread | None = None
         self._pid = os.getpid()
-        self._went_out = False
+        self._closed = False
+        self._retiring = False
+        self._dormant = False
+        self._write_at = means.clock.monotonic()
+        self._watch = Duty("failhook-watch", self._look_after, broke=self._broke, clock=means.clock)
+        watch_forks(self)
 
     def wake(self, plugins: Iterable[str]) -> None:
         """Let these plugins' lanes look for rows soon."""
@@ -70,77 +51,147 @@ class Drainer:
             lane = lanes.get(plugin)
             (lane or self._lane(plugin)).wake()
 
+    def start(self) -> None:
+        """Begin to deliver for every plugin, whoever reports, until `close`."""
+        self.wake(self._means.handover.names())
+
     def flush(self, timeout: float) -> bool:
-        """Have everything that is due tried once; return whether that was done in time."""
-        end = self._clock.monotonic() + timeout
-        tickets = [(lane, lane.ask()) for lane in map(self._lane, self._handover.names())]
-        in_time = [lane.served(ticket, end - self._clock.monotonic()) for lane, ticket in tickets]
+        """Have everything that is due tried once; return whether that was done in time.
+
+        It is not waited for a plugin that hangs, nor for the one that calls this.
+
+        Args:
+            timeout: seconds.
+        """
+        return self._flush([self._lane(name) for name in self._means.handover.names()], timeout)
+
+    def _flush(self, lanes: Sequence[Lane], timeout: float) -> bool:
+        end = self._means.clock.monotonic() + timeout
+        tickets = [(lane, lane.duty.ask()) for lane in lanes]
+        in_time = [lane.served(ticket, self._left(end)) for lane, ticket in tickets]
+        self._write_at = self._means.clock.monotonic()
+        for duty in (*self._beside, self._watch):
+            if duty.alive:
+                duty.served(duty.ask(), self._left(end))
         return all(in_time)
 
-    def close(self, timeout: float) -> bool:
-        """Flush, end the lanes, give back what they hold; return whether everything went out.
+    @property
+    def at_rest(self) -> bool:
+        """Return whether each lane has nothing to do, or is held by a plugin that hangs."""
+        return all(lane.duty.idle or lane.stuck for lane in list(self._lanes.values()))
 
-        A second close changes nothing.
+    def close(self, timeout: float, *, deliver: bool = True) -> None:
+        """Flush and end the threads; it never waits for the store itself.
 
         Args:
             timeout: seconds. A hung plugin's thread is left behind; it is a daemon.
+            deliver: whether what is due is offered once more.
         """
-        if self._closed.is_set():
-            return self._went_out
-        end = self._clock.monotonic() + timeout
-        self.flush(timeout)
-        self._closed.set()
-        atexit.unregister(self._at_exit)
-        lanes = list(self._lanes.values())
-        for lane in lanes:
-            lane.stop()
-        for lane in lanes:
-            lane.join(end - self._clock.monotonic())
-        try:
-            self._outbox.release(self._owner)
-            self._went_out = self._outbox.pending(list(self._handover.names())) == 0
-        except StoreError as error:
-            say(ERROR, "it cannot be told whether every event went out: %s", error)
-        return self._went_out
+        end = self._means.clock.monotonic() + timeout
+        if deliver:
+            self.flush(timeout)
+        self._end(end)
+
+    def retire(self) -> None:
+        """Let the threads end when they have tried what is due: whoever made this is gone."""
+        if self._closed or os.getpid() != self._pid:
+            return
+        self._retiring = True
+        for lane in list(self._lanes.values()):
+            lane.duty.retire()
+        for duty in self._beside:
+            duty.retire()
+        if not self._watch.alive:
+            atexit.unregister(self._at_exit)
+
+    def come_back(self) -> None:
+        """Begin the threads anew that a fork has ended, where Python does not let it do so."""
+        if self._dormant:
+            self._dormant = False
+            for duty in self._duties():
+                duty.resume(begin=True)
+
+    def before_fork(self) -> None:
+        """End the threads; one that is in a plugin's call is soon waited for no longer."""
+        end = self._means.clock.monotonic() + PATIENCE
+        duties = self._duties()
+        for duty in duties:
+            duty.pause()
+        for lane in list(self._lanes.values()):
+            while not (lane.duty.mine or lane.duty.join(_TICK)):
+                if lane.in_call_for > CALL_PATIENCE or self._left(end) <= 0:
+                    break
+        for duty in (*self._beside, self._watch):
+            duty.join(min(CALL_PATIENCE, self._left(end)))
+
+    def after_fork_in_parent(self) -> None:
+        """Go on."""
+        self._dormant = COUNTS_AFTERWARDS
+        for duty in self._duties():
+            duty.resume(begin=not COUNTS_AFTERWARDS)
+
+    def after_fork_in_child(self) -> None:
+        """Leave everything to the parent: a child that needs a drainer makes its own."""
+
+    def _duties(self) -> list[Duty]:
+        lanes = [lane.duty for lane in list(self._lanes.values())]
+        return [*lanes, *self._beside, self._watch]
 
     def _lane(self, plugin: str) -> Lane:
         with self._lock:
             lane = self._lanes.get(plugin)
             if lane is None:
-                lane = self._lanes[plugin] = Lane(
-                    plugin,
-                    outbox=self._outbox,
-                    handover=self._handover,
-                    clock=self._clock,
-                    limits=self._limits,
-                    random=self._random,
-                    attach=self._attach,
-                    buried=self._buried,
-                    gone=self._gone,
-                    owner=self._owner,
-                )
-            if self._watch is None and not self._closed.is_set():
-                self._watch = threading.Thread(
-                    target=self._watch_lanes, name="failhook-watch", daemon=True
-                )
-                self._watch.start()
-                atexit.register(self._at_exit)
+                if not self._lanes:
+                    atexit.register(self._at_exit)
+                lane = self._lanes[plugin] = Lane(plugin, self._means)
+                self._watch.wake()
+                if self._closed:
+                    lane.duty.stop()
             return lane
 
     def _at_exit(self) -> None:
-        """Deliver what is due before the interpreter ends; a forked child leaves it alone."""
+        """Deliver what is due before the interpreter ends; a forked child leaves it alone.
+
+        Python 3.12 begins no thread any more then, so that only those are asked that have begun.
+        """
         if os.getpid() == self._pid:
-            self.close(self._limits.at_exit)
+            end = self._means.clock.monotonic() + self._means.limits.at_exit
+            self._flush([lane for lane in self._lanes.values() if lane.duty.alive], self._left(end))
+            self._end(end)
 
-    def _watch_lanes(self) -> None:
-        while not self._closed.wait(self._limits.watch):
+    def _end(self, end: float) -> None:
+        self._closed = True
+        atexit.unregister(self._at_exit)
+        duties = self._duties()
+        for duty in duties:
+            duty.stop()
+        for duty in duties:
+            duty.join(self._left(end))
+
+    def _left(self, end: float) -> float:
+        return max(0.0, end - self._means.clock.monotonic())
+
+    def _look_after(self) -> float:
+        """Look after every lane: the watch's work."""
+        means = self._means
+        late = means.handover.overdue()
+        for lane in list(self._lanes.values()):
             try:
-                self._give_up()
-            except Exception as error:  # noqa: BLE001 - without its watch, nothing hung is seen
-                say(ERROR, "a late event cannot be put back", error=error)
+                lane.watch(late=lane.plugin in late)
+            except Exception as error:  # noqa: BLE001 - the other lanes are looked after all the same
+                self._broke(error)
+        if means.clock.monotonic() >= self._write_at:
+            means.tally.write()
+            self._write_at = means.clock.monotonic() + means.limits.mark
+        if self._retiring and not any(lane.duty.alive for lane in list(self._lanes.values())):
+            means.tally.write()
+            atexit.unregister(self._at_exit)
+            self._watch.stop()
+        return means.limits.watch
 
-    def _give_up(self) -> None:
-        for plugin in self._handover.overdue():
-            lane = self._lanes.get(plugin)
-            if lane is not None:
-                lane.give_up()
+    def _broke(self, error: Exception) -> float:
+        if isinstance(error, StoreError):
+            self._means.outage.began(error)
+        else:
+            say(ERROR, "a late event cannot be put back", error=error)
+        return self._means.limits.watch

@@ -15,10 +15,13 @@ class DeliveryLimits:
         max_failures: a plugin that raised this often on one event gets it no more.
         max_refusals: the same for one that says ``Undelivered(retryable=True)``.
         backoff: the wait between two tries.
-        lease: seconds that a claimed row belongs to one drainer; a batch that takes longer than
-            half of it is given back.
-        mark: seconds after which deliveries of a batch under way are marked.
+        lease: seconds that what is claimed belongs to one drainer, unless that prolongs it.
+        mark: seconds after which deliveries of a batch under way are marked, counts are written
+            and drops are looked for.
         batch: rows claimed at once.
+        turn: seconds after which what is left of a batch is given back, so that groups and other
+            drainers have their turn.
+        group: events of a group that are handed over at once.
         gather: seconds that a drainer waits after it was woken, so that a burst is one batch, and
             between two batches, so that it does not slow down who reports.
         watch: seconds between two looks at calls that may have run past their time limit.
@@ -33,6 +36,8 @@ class DeliveryLimits:
     lease: float = 60.0
     mark: float = 1.0
     batch: int = 100
+    turn: float = 5.0
+    group: int = 500
     gather: float = 0.01
     watch: float = 0.5
     at_exit: float = 3.0

@@ -22,6 +22,7 @@ from failhook.evidence import Evidence
 from failhook.gate.ledger import Attempt, AttemptState
 from failhook.gate.overrides import Policies
 from failhook.manager import Manager
+from failhook.metrics import Metrics
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import AT_ONCE, Store, Transaction
 from failhook.pipeline.adoption import Refusal, lost
@@ -71,6 +72,7 @@ class Pipeline:
         inline_timeout: seconds that ``inline`` waits at most.
         delivery: how hard the outbox tries.
         executor: the executor's name, for verdicts on tasks that name none.
+        metrics: takes numbers about deliveries, see `failhook.metrics`.
 
     Raises:
         ConfigError: a part is not what it must be.
@@ -90,6 +92,7 @@ class Pipeline:
         inline_timeout: float = 5.0,
         delivery: DeliveryLimits | None = None,
         executor: str | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         check_choice("Pipeline(dispatch=...)", dispatch, _DISPATCH)
         check_store(store)
@@ -122,7 +125,8 @@ class Pipeline:
         self._dispatch: Dispatch = dispatch
         self._inline_timeout = inline_timeout
         self._numbering = Numbering()
-        self._closed = self._went_out = False
+        self._metrics = metrics
+        self._closed = False
         self._process = self._begin()
 
     @classmethod
@@ -133,6 +137,7 @@ class Pipeline:
         store: str | None = None,
         dispatch: Dispatch = "thread",
         executor: str | None = None,
+        metrics: Metrics | None = None,
     ) -> Self:
         """Build a pipeline as ``failhook.toml`` says, with every plugin that is installed.
 
@@ -142,6 +147,7 @@ class Pipeline:
             store: a store for when the configuration names none; memory unless given.
             dispatch: how events are delivered.
             executor: the executor's name.
+            metrics: takes numbers about deliveries.
 
         Raises:
             ConfigError: a setting is wrong, or names a plugin that is not installed.
@@ -150,7 +156,8 @@ class Pipeline:
         """
         from failhook.pipeline.configured import parts_of
 
-        return cls(**parts_of(path, store), dispatch=dispatch, executor=executor)
+        parts = parts_of(path, store)
+        return cls(**parts, dispatch=dispatch, executor=executor, metrics=metrics)
 
     def started(self, task: Task) -> Task:
         """Open the attempt in the store, so that a death of this process is seen later.
@@ -322,22 +329,22 @@ class Pipeline:
     def close(self, timeout: float = 5.0) -> bool:
         """Deliver what is due, end the threads, close plugins and store.
 
+        A second close changes nothing and is told the same.
+
         Args:
-            timeout: seconds; a hung plugin's thread is left behind.
+            timeout: seconds; what hangs, be it a plugin or the store, is left behind in a daemon
+                thread.
 
         Returns:
-            Whether every event went out. What did not stays in a durable store for the next
-            process or a sidecar.
+            Whether nothing waits for these plugins any more: every event was taken, or given up as
+            a dead letter. False where something waits for another try or for the time of its group,
+            and where the store did not say in time. What waits stays in a durable store for the
+            next process or a sidecar.
         """
         check_seconds("close()", timeout)
-        if self._closed:
-            return self._went_out
-        end = self.clock.monotonic() + timeout
-        went_out = self._dispatch == "none" or self._here.drainer.close(timeout)
-        self._closed, self._went_out = True, went_out
-        self.manager.close(max(0.0, end - self.clock.monotonic()))
-        self.store.close()
-        return went_out
+        process = self._process if self._closed else self._here
+        self._closed = True
+        return process.close(timeout, deliver=self._dispatch != "none")
 
     @property
     def closed(self) -> bool:
@@ -366,6 +373,7 @@ class Pipeline:
         process = self._process
         if process.me.pid != os.getpid():
             process = self._process = self._begin()
+        process.drainer.come_back()
         return process
 
     def _begin(self) -> Process:
@@ -376,6 +384,7 @@ class Pipeline:
             limits=self._limits,
             records=self._common,
             judge=self._judge,
+            metrics=self._metrics,
         )
 
     def _ask(self, task: Task | None, evidence: Evidence) -> FailureDetails | None:

@@ -6,20 +6,43 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from uuid import uuid4
+from weakref import finalize
 
 from failhook import host
 from failhook.clock import Clock
 from failhook.evidence import Evidence
 from failhook.gate.ledger import Owner
 from failhook.manager import Manager
+from failhook.metrics import Metrics
 from failhook.outbox.drainer import Drainer
 from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.means import Means
+from failhook.outbox.outage import Outage
 from failhook.outbox.port import Store
 from failhook.pipeline.adoption import Adoption
+from failhook.pipeline.closing import Closing
+from failhook.pipeline.counts import Counts
 from failhook.pipeline.live import LiveErrors
 from failhook.pipeline.notices import Notices
 from failhook.pipeline.records import Failure, Records
 from failhook.task import Task
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+class Delivering:
+    """What delivers in one process. Where it is forgotten, its threads end by themselves.
+
+    Attributes:
+        live: the exceptions that were raised here.
+        counts: what plugins did here.
+        drainer: delivers, in threads of this process.
+        closing: ends it.
+    """
+
+    live: LiveErrors
+    counts: Counts
+    drainer: Drainer
+    closing: Closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +53,27 @@ class Process:
         me: this process.
         records: writes the ledger in its name.
         adoption: judges starts.
-        live: the exceptions that were raised here.
-        drainer: delivers, in threads of this process.
+        delivering: its threads, and what they work with.
     """
 
     me: Owner
     records: Records
     adoption: Adoption
-    live: LiveErrors
-    drainer: Drainer
+    delivering: Delivering
+
+    @property
+    def live(self) -> LiveErrors:
+        """Return the exceptions that were raised here."""
+        return self.delivering.live
+
+    @property
+    def drainer(self) -> Drainer:
+        """Return what delivers."""
+        return self.delivering.drainer
+
+    def close(self, timeout: float, *, deliver: bool) -> bool:
+        """End it all, see `Closing.close`."""
+        return self.delivering.closing.close(timeout, deliver=deliver)
 
 
 def begin(
@@ -49,23 +84,52 @@ def begin(
     limits: DeliveryLimits,
     records: Records,
     judge: Callable[[Task, Evidence], Failure],
+    metrics: Metrics | None = None,
 ) -> Process:
     """Return the parts for this process."""
     me = host.this_process()
     records = replace(records, observer=f"{me.host}:{me.pid}")
-    live = LiveErrors()
-    drainer = Drainer(
-        store,
-        manager,
-        clock,
-        attach=live.attach,
-        limits=limits,
-        random=records.random,
-        buried=Notices(manager),
-        gone=_is_gone,
-        owner=f"{json.dumps(me.to_dict())}#{uuid4().hex}",
+    delivering = begin_delivering(
+        store, manager, clock=clock, limits=limits, random=records.random, metrics=metrics
     )
-    return Process(me, records, Adoption(records, me, host.owner_fate, judge), live, drainer)
+    adoption = Adoption(records, me, host.owner_fate, judge)
+    return Process(me, records, adoption, delivering)
+
+
+def begin_delivering(
+    store: Store,
+    manager: Manager,
+    *,
+    clock: Clock,
+    limits: DeliveryLimits,
+    random: Callable[[], float],
+    metrics: Metrics | None,
+) -> Delivering:
+    """Return what delivers in this process; no thread begins before there is something to do."""
+    me = host.this_process()
+    owner = f"{json.dumps(me.to_dict())}#{uuid4().hex}"
+    live = LiveErrors()
+    notices = Notices(manager, clock)
+    counts = Counts(store, me.host, clock, metrics)
+    manager.count_calls(counts.called)
+    means = Means(
+        outbox=store,
+        handover=manager,
+        clock=clock,
+        limits=limits,
+        random=random,
+        attach=live.attach,
+        buried=notices,
+        gone=_is_gone,
+        owner=owner,
+        tally=counts,
+        outage=Outage(),
+    )
+    drainer = Drainer(means, [notices.duty])
+    closing = Closing(store, manager, drainer, counts, clock=clock, owner=owner)
+    delivering = Delivering(live, counts, drainer, closing)
+    finalize(delivering, drainer.retire).atexit = False
+    return delivering
 
 
 def _is_gone(owner: str) -> bool:
