@@ -127,6 +127,23 @@ def test_missing_client_library_names_the_extra(make_manager, install):
     )
 
 
+def test_a_constructor_that_misses_its_client_names_the_extra_too(make_manager, install):
+    """A sink that looks for its client when it is made says the same as one that imports it."""
+    looks = CLASS.replace("self.settings = settings", "import no_such_client")
+    install("acme", slack=("acme_slack:Sink", looks))
+
+    with pytest.raises(RegistrationError, match=r"no_such_client.*pip install 'failhook\[slack\]'"):
+        make_manager().load_entry_points(GROUP, only=("slack",))
+
+
+def test_what_is_not_wanted_is_not_even_imported(make_manager, install):
+    """The caller may leave entries out by looking at them, before any code of theirs runs."""
+    install("acme", broken=("acme_broken", "raise SystemExit(3)"), good=("acme_good", MODULE))
+    manager = make_manager()
+
+    assert ("good",) == manager.load_entry_points(GROUP, wanted=lambda point: point.name == "good")
+
+
 def test_everything_is_loaded_by_default(make_manager, install):
     """Without a selection every entry of the group is taken."""
     install("acme", pager=("acme_pager:Sink", CLASS), lineage=("acme_lineage", MODULE))

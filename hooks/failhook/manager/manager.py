@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from failhook.clock import Clock, SystemClock
@@ -75,6 +76,7 @@ class Manager:
         *,
         blocked: Collection[str] = (),
         only: Collection[str] | None = None,
+        wanted: Callable[[EntryPoint], bool] = lambda _: True,
     ) -> tuple[str, ...]:
         """Register what installed packages offer under `group`; return the registered names.
 
@@ -82,13 +84,16 @@ class Manager:
             group: the entry-point group.
             blocked: names to block for good, see `block`.
             only: names to take; None takes all.
+            wanted: asked of each that would be taken, before anything of it is imported.
 
         Raises:
             RegistrationError: one line for each plugin that could not be registered, or is named in
                 `only` and not installed. All others are registered then.
         """
         try:
-            return self._registry.load_entry_points(group, blocked=blocked, only=only)
+            return self._registry.load_entry_points(
+                group, blocked=blocked, only=only, wanted=wanted
+            )
         finally:
             self._changed()
 

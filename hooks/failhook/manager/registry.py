@@ -91,7 +91,12 @@ class Registry:
         return name
 
     def load_entry_points(
-        self, group: str, *, blocked: Collection[str], only: Collection[str] | None
+        self,
+        group: str,
+        *,
+        blocked: Collection[str],
+        only: Collection[str] | None,
+        wanted: Callable[[EntryPoint], bool],
     ) -> tuple[str, ...]:
         """Register what installed packages offer; return the names that were registered.
 
@@ -110,10 +115,12 @@ class Registry:
         for point in found:
             if self._pluggy.is_blocked(point.name) or (only is not None and point.name not in only):
                 continue
+            if not wanted(point):
+                continue
             try:
                 self.register(_load(point), point.name)
             except RegistrationError as error:
-                problems.append(str(error))
+                problems.append(f"{error}{_client_hint(point.name, error.__cause__)}")
             except ConfigError as error:
                 problems.append(f"plugin {point.name!r}: {error}")
             else:
@@ -159,20 +166,22 @@ def _load(point: EntryPoint) -> object:
     except BaseException as error:
         raise RegistrationError(
             f"plugin {point.name!r} ({point.value}) cannot be loaded: {error_line(error)}"
-            + _install_hint(point.name, error)
         ) from error
 
 
 def _not_installed(name: str, found: Sequence[EntryPoint]) -> str:
     names = ", ".join(point.name for point in found) or "none"
-    hint = _install_hint(name, None) or "; install the package that offers it"
+    hint = _install_hint(name) or "; install the package that offers it"
     return f"plugin {name!r} is switched on but not installed (installed: {names}){hint}"
 
 
-def _install_hint(name: str, error: BaseException | None) -> str:
+def _client_hint(name: str, error: BaseException | None) -> str:
+    """Name the extra of a plugin that lacks its client, be it when loaded or when constructed."""
+    return _install_hint(name) if isinstance(error, ImportError) else ""
+
+
+def _install_hint(name: str) -> str:
     """Name the extra to install, where failhook has one of the plugin's name."""
-    if error is not None and not isinstance(error, ImportError):
-        return ""
     try:
         extras = metadata("failhook").get_all("Provides-Extra") or []
     except PackageNotFoundError:  # run from a checkout that was not installed

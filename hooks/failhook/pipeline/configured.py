@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from failhook.classify import Rule, read_user_rules
 from failhook.clock import Clock, SystemClock
@@ -19,6 +20,9 @@ from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Store
 from failhook.redact import Redactor
 from failhook.stores import open_store
+
+_BUNDLED: Final = "failhook_sinks."
+_ALWAYS: Final = "log"
 
 
 class Parts(TypedDict):
@@ -76,7 +80,9 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     limits = Limits(call=config.delivery.time_limit)
     manager = Manager(provide, clock=clock, limits=limits, redact=redactor.redact)
     try:
-        manager.load_entry_points(blocked=config.blocked)
+        manager.load_entry_points(
+            blocked=config.blocked, wanted=lambda point: _wanted(point, config)
+        )
     except RegistrationError as error:
         if not config.plugins.keys() - config.blocked <= set(manager.names()):
             raise
@@ -86,6 +92,12 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     if missing:
         manager.load_entry_points(only=sorted(missing))
     return manager
+
+
+def _wanted(point: EntryPoint, config: Config) -> bool:
+    """Return whether to load a plugin: a bundled one where it has a table, and the log always."""
+    bundled = point.value.startswith(_BUNDLED)
+    return not bundled or point.name in config.plugins or point.name == _ALWAYS
 
 
 class StoredState:

@@ -1,0 +1,117 @@
+"""Where events go, as the client's own configuration says it, within our limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+TIMEOUT: Final = 2.0
+"""Seconds for a connection, and for an answer."""
+NO_RETRIES: Final[Mapping[str, Any]] = {
+    "total": 0,
+    "connect": 0,
+    "read": 0,
+    "status_forcelist": [],  # else the client hides the status that it gave up on
+}
+"""The outbox tries again, with a schedule that outlives the process."""
+
+_SECRET: Final = re.compile("auth|key|token|secret|pass|credential|header|sasl", re.IGNORECASE)
+_SHORTEST_SECRET: Final = 4
+
+
+def within_limits(transport: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description of a transport, with our limits where it says none.
+
+    What hands events to a queue of its own and says "done" is made to wait for an answer:
+    ``async_http`` becomes ``http``, and Kafka is flushed by us, for no longer than `TIMEOUT`.
+    """
+    plain: dict[str, Any] = _plain(transport)
+    kind = plain.get("type")
+    if kind == "async_http":
+        plain["type"] = kind = "http"
+    if kind in {"http", "datadog"}:
+        plain.setdefault("timeout", TIMEOUT)
+        plain.setdefault("retry", dict(NO_RETRIES))
+    if kind == "datadog":
+        plain["async_transport_rules"] = {}
+    elif kind in {"kafka", "msk-iam"}:
+        plain["flush"] = False
+    elif kind == "transform" and isinstance(plain.get("transport"), dict):
+        plain["transport"] = within_limits(plain["transport"])
+    elif kind == "composite":
+        plain["transports"] = _each_within_limits(plain.get("transports"))
+    return plain
+
+
+def from_url(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the transport that ``OPENLINEAGE_URL`` and its kin describe; empty where unset."""
+    url = environ.get("OPENLINEAGE_URL")
+    if not url:
+        return {}
+    described: dict[str, Any] = {"type": "http", "url": url}
+    if endpoint := environ.get("OPENLINEAGE_ENDPOINT"):
+        described["endpoint"] = endpoint
+    if api_key := environ.get("OPENLINEAGE_API_KEY"):
+        described["auth"] = {"type": "api_key", "apiKey": api_key}
+    return described
+
+
+class Secrets:
+    """What a transport's description says that no message may repeat."""
+
+    def __init__(self, transport: Mapping[str, Any]) -> None:
+        found = {text for text in _secrets(transport) if len(text) >= _SHORTEST_SECRET}
+        self._found = sorted(found, key=len, reverse=True)
+
+    def hide(self, text: str) -> str:
+        """Return the text with stars where a secret was."""
+        for secret in self._found:
+            text = text.replace(secret, "***")
+        return text
+
+
+def _plain(value: object) -> Any:
+    """Return a copy that the client may change, as it does."""
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        return {name: _plain(entry) for name, entry in table.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in cast("list[object]", value)]
+    return value
+
+
+def _each_within_limits(transports: object) -> object:
+    if isinstance(transports, dict):
+        named = cast("dict[str, Any]", transports)
+        return {name: within_limits(each) for name, each in named.items() if each}
+    if isinstance(transports, list):
+        return [within_limits(each) for each in cast("list[Mapping[str, Any]]", transports)]
+    return transports
+
+
+def _secrets(value: object, *, told: bool = False) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, entry in cast("Mapping[str, object]", value).items():
+            if name != "type":
+                yield from _secrets(entry, told=told or bool(_SECRET.search(name)))
+    elif isinstance(value, list):
+        for entry in cast("list[object]", value):
+            yield from _secrets(entry, told=told)
+    elif isinstance(value, str):
+        yield from [value] if told else _in_url(value)
+
+
+def _in_url(text: str) -> Iterator[str]:
+    """Yield user, password and the values of the query, as written and as read."""
+    try:
+        url = urlsplit(text)
+        login = url.netloc.rpartition("@")[0]
+    except ValueError:
+        yield text
+        return
+    for part in (login, *login.split(":")):
+        yield from (part, unquote(part))
+    for _, each in parse_qsl(url.query):
+        yield each
