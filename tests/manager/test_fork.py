@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import signal
 import sys
@@ -80,3 +82,58 @@ def test_forked_child_does_not_inherit_a_hang(make_manager, event, clock):
     finally:
         release.set()
         lane.join(60)
+
+
+def test_the_loop_of_an_async_plugin_outlives_forks(make_manager, event):
+    """What a plugin opened on its loop serves on; a child has its own and leaves that one alone."""
+    loops, ticks = [], []
+
+    class Async:
+        @hookimpl
+        async def on_task_failed(self):
+            loops.append(asyncio.get_running_loop())
+            if len(loops) == 1:
+                self.background = asyncio.create_task(self.tick())
+
+        async def tick(self):
+            while True:
+                ticks.append(1)
+                await asyncio.sleep(0.01)
+
+    def child():
+        manager.call("Async", event)
+        gc.collect()
+        return len({id(loop) for loop in loops})
+
+    manager = make_manager(Async)
+    manager.call("Async", event)
+    seen = [in_a_child(child) for _ in range(3)]
+    manager.call("Async", event)
+    before = len(ticks)
+    for _ in range(500):
+        if len(ticks) > before:
+            break
+        threading.Event().wait(0.01)
+
+    assert [2, 2, 2] == seen
+    assert loops[0] is loops[1]
+    assert len(ticks) > before
+
+
+def test_idle_threads_are_gone_when_the_process_forks(make_manager, event):
+    """Those of workers and loops; they come back with the next call."""
+
+    def alive():
+        return sum(each.name.startswith("failhook-Plugin-") for each in threading.enumerate())
+
+    at_fork = []
+    os.register_at_fork(before=lambda: at_fork.append(alive()))
+    manager = make_manager(Plugin, limits=Limits(call=30, ask=30))
+    manager.call("Plugin", event)
+    manager.ask(event.task, Evidence.returncode(1))
+    before = alive()
+
+    assert 2 <= before
+    assert 0 == in_a_child(lambda: 0)
+    assert 0 == at_fork[-1]
+    assert manager.call("Plugin", event).delivered

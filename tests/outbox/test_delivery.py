@@ -31,6 +31,7 @@ from failhook.plugin import (
 )
 from failhook.policy import Backoff, Policy
 from failhook.stores import open_store
+from tests.outbox.world import until
 
 AT_ONCE = DeliveryLimits(backoff=Backoff(initial=0.0), gather=0.0, watch=0.05)
 
@@ -97,12 +98,6 @@ class Async:
         self.calls += 1
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """Return an empty store of each kind."""
-    return open_store("memory" if request.param == "memory" else str(tmp_path / "failhook.db"))
-
-
 @pytest.fixture
 def sleeping() -> Iterator[Sleeping]:
     """Return a plugin that hangs; it is let go at the end."""
@@ -137,16 +132,6 @@ def ten_failures(pipeline: Pipeline) -> list[Decision]:
         for number in range(5)
         for attempt, code in ((1, -9), (2, 3))
     ]
-
-
-def until(done: Callable[[], bool], seconds: float = 20.0) -> bool:
-    """Wait for something that other threads do."""
-    tick = threading.Event()
-    for _ in range(int(seconds / 0.02)):
-        if done():
-            return True
-        tick.wait(0.02)
-    return done()
 
 
 @pytest.mark.parametrize(
@@ -309,6 +294,7 @@ from failhook import Evidence, Pipeline, Task
 from failhook.manager import Manager
 from failhook.plugin import hookimpl
 from failhook.stores import open_store
+from tests.outbox.world import until
 
 class Good:
     @hookimpl
@@ -396,6 +382,7 @@ CLAIM_AND_DIE = """
 import os, signal, sys
 from failhook import Evidence, Manager, Pipeline, Task, hookimpl
 from failhook.stores import open_store
+from tests.outbox.world import until
 
 class Good:
     @hookimpl
@@ -410,7 +397,7 @@ pipeline.failed(Task("nightly", "load"), Evidence.returncode(3))
 
 
 def test_two_slow_drainers_share_a_backlog_without_duplicates(tmp_path: Path) -> None:
-    """A batch that takes longer than half its lease is given back before anybody else takes it."""
+    """A batch that takes longer than its lease is renewed, or given back before others take it."""
     path = tmp_path / "failhook.db"
     limits = DeliveryLimits(lease=0.6, mark=0.05, gather=0.0, poll=0.05)
     filling = pipeline_on(open_store(path), Good())

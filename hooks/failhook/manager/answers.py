@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from failhook.clock import as_utc
 from failhook.groups import Group, Handled
@@ -45,7 +45,7 @@ def sound_groups(value: object, now: datetime) -> tuple[Group, ...]:
         return (_sound_group(value, now),)
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise Nonsense(f"it answered {type(value).__qualname__}, not Group, several, or None")
-    stated: Iterable[Any] = value
+    stated = cast("Iterable[object]", value)
     groups = tuple(_sound_group(each, now) for each in islice(stated, MAX_GROUPS + 1))
     if len(groups) > MAX_GROUPS:
         raise Nonsense(f"it named more than {MAX_GROUPS} groups for one event")
