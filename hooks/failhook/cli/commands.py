@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 GROUP: Final = "failhook.commands"
 """The entry-point group of commands that other packages bring."""
 
-BUILT_IN: Final = ("run", "demo", "classify", "explain", "status", "resolve")
+BUILT_IN: Final = (
+    *("run", "demo", "classify", "explain"),
+    *("status", "resolve", "history", "stats", "dead-letters", "deliver", "doctor"),
+)
 
 
 class Command(Protocol):
@@ -48,7 +51,7 @@ def find_command(name: str) -> Command:
         UsageError: there is no such command, or it cannot be loaded.
     """
     if name in BUILT_IN:
-        return cast("Command", import_module(f"failhook.cli.{name}"))
+        return cast("Command", import_module(f"failhook.cli.{name.replace('-', '_')}"))
     theirs = _theirs()
     if name in theirs.names:
         return _load(theirs, name)

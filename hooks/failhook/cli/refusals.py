@@ -6,6 +6,7 @@ import argparse
 import shlex
 from typing import Final
 
+from failhook.cli.known_store import same_store
 from failhook.decision import Action, Decision
 from failhook.errors import StartRefused
 
@@ -35,9 +36,4 @@ def next_step(decision: Decision, key: str, arguments: argparse.Namespace) -> st
 
 def resolve_command(key: str, arguments: argparse.Namespace) -> str:
     """Return the command that releases a hold, on the store and settings at hand."""
-    words = ["failhook", "resolve"]
-    for name in ("config", "store"):
-        value = getattr(arguments, name)
-        if value is not None:
-            words += [f"--{name}", shlex.quote(value)]
-    return " ".join((*words, shlex.quote(key), "retry|fail|succeeded"))
+    return f"failhook resolve{same_store(arguments)} {shlex.quote(key)} retry|fail|succeeded"

@@ -45,13 +45,28 @@ def settings_of_a_known_store(arguments: argparse.Namespace) -> Config:
         StoreError: there is no such store.
     """
     config = load_config(arguments.config)
-    store = arguments.store or config.store or str(default_store(os.environ))
-    if is_memory(store):
-        raise StoreError(f"a store in memory ends with its process: nothing to look at; {_WAY_OUT}")
-    file = file_of(store)
-    if file is not None and not file.exists():
-        raise StoreError(f"store {file}: there is no such file; {_WAY_OUT}")
+    store = store_of(arguments, config)
+    problem = why_unknown(store)
+    if problem:
+        raise StoreError(f"{problem}; {_WAY_OUT}")
     return replace(config, store=store, plugins=_with_lines(config, as_json=arguments.json))
+
+
+def store_of(arguments: argparse.Namespace, config: Config) -> str:
+    """Return the store that a command is about.
+
+    Raises:
+        StoreError: none is named, and there is no home directory for the default one.
+    """
+    return arguments.store or config.store or str(default_store(os.environ))
+
+
+def why_unknown(store: str) -> str:
+    """Say why there is nothing to look at in a store; "" where there may be something."""
+    if is_memory(store):
+        return "a store in memory ends with its process: nothing to look at"
+    file = file_of(store)
+    return f"store {file}: there is no such file" if file is not None and not file.exists() else ""
 
 
 def default_store(environ: Mapping[str, str]) -> Path:

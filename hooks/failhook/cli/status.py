@@ -1,6 +1,7 @@
 """Show what is on hold, what runs, what was not delivered yet, and what never will be.
 
-It only looks at the store; nothing is changed, and no plugin is loaded.
+It only looks at the store; nothing is changed, and no plugin is loaded. Whether any of it is amiss,
+`failhook doctor` judges.
 
   failhook status --store /srv/failhook.db
 """
@@ -10,35 +11,23 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
+from failhook.cli.amounts import counted
 from failhook.cli.arguments import add_config, add_json, add_store
+from failhook.cli.known_store import Known, known_store, same_store
 from failhook.cli.refusals import resolve_command
-from failhook.cli.settings import settings_of_a_known_store
+from failhook.cli.survey import Granted, Survey, survey
+from failhook.cli.terminal import one_line
+from failhook.cli.times import ago
 from failhook.clock import to_rfc3339
 from failhook.gate.ledger import Attempt
-from failhook.outbox.port import DeadLetter, Waiting
-from failhook.stores import open_store
+from failhook.groups import DroppedEvents
+from failhook.outbox.port import Waiting
 
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What a store holds that somebody may have to act on.
-
-    Attributes:
-        store: where it is.
-        held: the last attempt of each task that is on hold.
-        running: the attempts that nobody has closed.
-        waiting: what is not delivered yet, per plugin.
-        dead: what a plugin could not take for good.
-    """
-
-    store: str
-    held: Sequence[Attempt]
-    running: Sequence[Attempt]
-    waiting: Sequence[Waiting]
-    dead: Sequence[DeadLetter]
+_MOST: Final = 20
+"""Tasks that are listed by name; the others are counted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,87 +39,100 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Look and print."""
-    status = look(settings_of_a_known_store(arguments).store or "")
+    with known_store(arguments) as known:
+        found = survey(known.store)
     if arguments.json:
-        print(json.dumps(_document(status), indent=2))
+        print(json.dumps(_document(known, found), indent=2))
     else:
-        print("\n".join(_lines(status, arguments)))
+        print("\n".join(_lines(known, found, arguments)))
     return 0
 
 
-def look(where: str) -> Status:
-    """Read a store.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    store = open_store(where)
-    try:
-        with store.transaction() as ledger:
-            held = [ledger.attempts(account.key)[-1:] for account in ledger.held_accounts()]
-            running = ledger.open_attempts()
-        return Status(
-            store=where,
-            held=[attempt for last in held for attempt in last],
-            running=running,
-            waiting=store.waiting(),
-            dead=store.dead_letters(),
-        )
-    finally:
-        store.close()
-
-
-def _lines(status: Status, arguments: argparse.Namespace) -> list[str]:
+def _lines(known: Known, found: Survey, arguments: argparse.Namespace) -> list[str]:
+    now, options = known.now, same_store(arguments)
+    held = [_held(each, arguments) for each in found.held[:_MOST]]
     groups = [
-        ("On hold", [line for each in status.held for line in _held(each, arguments)]),
-        ("Running, or lost with its supervisor", [_running(each) for each in status.running]),
-        ("Not delivered yet", [_waiting(each) for each in status.waiting]),
-        ("Dead letters: these were given up", [_dead(each) for each in status.dead]),
+        ("On hold", [line for pair in held for line in pair], found.held),
+        (
+            "Running, or lost with its supervisor",
+            [_running(each, now) for each in found.running[:_MOST]],
+            found.running,
+        ),
+        (
+            "Granted another attempt, which has not begun",
+            [_granted(each, now) for each in found.granted[:_MOST]],
+            found.granted,
+        ),
+        ("Not delivered yet", [waiting_line(each, now) for each in found.waiting], ()),
+        (
+            f"Given up: failhook dead-letters list{options}",
+            [_dead(each) for each in found.dead],
+            (),
+        ),
+        (
+            "Dropped, since more than the bounds allow were waiting",
+            [dropped_line(each) for each in found.drops],
+            (),
+        ),
     ]
-    lines = [f"store {status.store}"]
-    for title, members in groups:
+    lines = [f"store {known.where}"]
+    for title, members, whole in groups:
         if members:
             lines += ["", title, *(f"  {member}" for member in members)]
+        if len(whole) > _MOST:
+            lines.append(f"  and {len(whole) - _MOST:,} more, which --json has")
     return lines if len(lines) > 1 else [*lines, "", "Nothing is on hold, open or undelivered."]
 
 
-def _held(attempt: Attempt, arguments: argparse.Namespace) -> list[str]:
+def _held(attempt: Attempt, arguments: argparse.Namespace) -> tuple[str, str]:
     details = attempt.details
     verdict = f": {details.kind} {details.reason}" if details is not None else ""
-    return [
-        f"{attempt.task.key}  attempt {attempt.task.attempt}{verdict}",
+    return (
+        one_line(f"{attempt.task.key}  attempt {attempt.task.attempt}{verdict}"),
         f"  {resolve_command(attempt.task.key, arguments)}",
-    ]
+    )
 
 
-def _running(attempt: Attempt) -> str:
+def _running(attempt: Attempt, now: datetime) -> str:
     owner, since = attempt.owner, attempt.opened_at
     where = f", process {owner.pid} on {owner.host}" if owner is not None else ""
-    when = f", since {to_rfc3339(since)}" if since is not None else ""
-    return f"{attempt.task.key}  attempt {attempt.task.attempt}{where}{when}"
+    when = f", for {ago(since, now).removesuffix(' ago')}" if since is not None else ""
+    return one_line(f"{attempt.task.key}  attempt {attempt.task.attempt}{where}{when}")
 
 
-def _waiting(waiting: Waiting) -> str:
+def _granted(granted: Granted, now: datetime) -> str:
+    when = f", granted {ago(granted.since, now)}" if granted.since is not None else ""
+    return one_line(f"{granted.key}  attempt {granted.attempt}{when}")
+
+
+def waiting_line(waiting: Waiting, now: datetime) -> str:
+    """Return what waits for a plugin, since when, and why."""
     why = f": {waiting.error}" if waiting.error else ""
-    return f"plugin {waiting.plugin}  {waiting.count} waiting{why}"
+    grouped = f", {waiting.grouped:,} of them in groups" if waiting.grouped else ""
+    oldest = f", the oldest from {ago(waiting.since, now)}"
+    return one_line(f"plugin {waiting.plugin}  {waiting.count:,} waiting{grouped}{oldest}{why}")
 
 
-def _dead(letter: DeadLetter) -> str:
-    of = f"{letter.event.type} of {letter.event.task.attempt_key}"
-    tries = "1 try" if letter.tries == 1 else f"{letter.tries} tries"
-    return f"plugin {letter.plugin}  {of}, after {tries}: {letter.error}"
+def _dead(dead: Waiting) -> str:
+    return one_line(f"plugin {dead.plugin}  {counted(dead.count, 'event')}, the last: {dead.error}")
 
 
-def _document(status: Status) -> dict[str, Any]:
+def dropped_line(dropped: DroppedEvents) -> str:
+    """Return what a plugin will never get."""
+    final = f", {dropped.final:,} of them final" if dropped.final else ""
+    return one_line(f"plugin {dropped.plugin}  {counted(dropped.events, 'event')}{final}")
+
+
+def _document(known: Known, found: Survey) -> dict[str, Any]:
     return {
-        "store": status.store,
+        "store": known.where,
         "held": [
             {
                 "task": each.task.key,
                 "attempt": each.task.attempt,
                 "failure_details": None if each.details is None else each.details.to_dict(),
             }
-            for each in status.held
+            for each in found.held
         ],
         "open": [
             {
@@ -139,22 +141,32 @@ def _document(status: Status) -> dict[str, Any]:
                 "owner": None if each.owner is None else each.owner.to_dict(),
                 "opened_at": None if each.opened_at is None else to_rfc3339(each.opened_at),
             }
-            for each in status.running
+            for each in found.running
         ],
-        "undelivered": [
-            {"plugin": each.plugin, "count": each.count, "error": each.error}
-            for each in status.waiting
-        ],
-        "dead_letters": [
+        "granted": [
             {
-                "plugin": each.plugin,
-                "event_id": each.event.event_id,
-                "task": each.event.task.key,
-                "type": each.event.type,
-                "tries": each.tries,
-                "error": each.error,
-                "died_at": to_rfc3339(each.died_at),
+                "task": each.key,
+                "attempt": each.attempt,
+                "since": None if each.since is None else to_rfc3339(each.since),
             }
-            for each in status.dead
+            for each in found.granted
+        ],
+        "undelivered": _by_plugin(found.waiting),
+        "dead_letters": _by_plugin(found.dead),
+        "dropped": [
+            {"plugin": each.plugin, "events": each.events, "final": each.final}
+            for each in found.drops
         ],
     }
+
+
+def _by_plugin(counts: Sequence[Waiting]) -> list[dict[str, Any]]:
+    return [
+        {
+            "plugin": each.plugin,
+            "count": each.count,
+            "error": each.error,
+            "since": to_rfc3339(each.since),
+        }
+        for each in counts
+    ]

@@ -1,0 +1,124 @@
+"""Every check, one after the other; what one cannot do, the others do not suffer from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from failhook.cli.doctor.finding import Finding, act, note, ok
+from failhook.cli.doctor.installed import Installed, installed_findings, look_at_plugins
+from failhook.cli.doctor.look import Look
+from failhook.cli.doctor.queues import hook_findings, queue_findings
+from failhook.cli.doctor.read_settings import settings_findings
+from failhook.cli.doctor.tasks import clock_findings, task_findings
+from failhook.cli.settings import default_store, store_of, why_unknown
+from failhook.cli.survey import survey
+from failhook.config import Config, load_config
+from failhook.errors import ConfigError, StoreError
+from failhook.outbox.port import Store, StoreReport
+from failhook.redact import Redactor
+from failhook.stores import open_store
+
+_LEAST_SECRET: Final = 8
+
+
+class Examination:
+    """One look at everything.
+
+    Args:
+        arguments: of the command.
+        now: the time, UTC.
+
+    Attributes:
+        complete: whether nothing was left out because settings or store cannot be read.
+    """
+
+    def __init__(self, arguments: argparse.Namespace, now: datetime) -> None:
+        self.complete = True
+        self._arguments = arguments
+        self._now = now
+        self._patience = timedelta(seconds=arguments.patience)
+        self._redactor = Redactor()
+        self._values: list[str] = []
+
+    def findings(self) -> list[Finding]:
+        """Look, and return what was found; no secret is in it."""
+        return [
+            replace(each, text=self._shown(each.text), help=self._shown(each.help))
+            for each in list(self._look())
+        ]
+
+    def _look(self) -> Iterator[Finding]:
+        try:
+            config = load_config(self._arguments.config)
+        except (ConfigError, OSError) as error:
+            self.complete = False
+            yield act("settings", str(error), "put it right: nothing starts until then")
+            config = Config()
+        else:
+            self._redactor = Redactor(extra=config.redact)
+            self._values = [
+                value
+                for settings in config.plugins.values()
+                for value in settings.values()
+                if isinstance(value, str) and len(value) >= _LEAST_SECRET
+            ]
+            yield from settings_findings(config)
+        installed = look_at_plugins(config)
+        yield from installed_findings(config, installed)
+        if self.complete or self._arguments.store is not None:
+            yield from self._store(config, installed)
+
+    def _store(self, config: Config, installed: Installed) -> Iterator[Finding]:
+        store: Store | None = None
+        try:
+            where = store_of(self._arguments, config)
+            unknown = why_unknown(where)
+            if unknown:
+                yield self._no_store(where, unknown)
+                return
+            store = open_store(where)
+            yield from report_findings(store.examine(self._now))
+            look = Look(survey(store), self._now, self._patience, self._arguments)
+            yield from hook_findings(look, installed)
+            yield from queue_findings(look, installed)
+            yield from task_findings(store, look)
+            yield from clock_findings(look)
+        except StoreError as error:
+            self.complete = False
+            yield act("store", str(error), "put it right, or name another with --store")
+        finally:
+            if store is not None:
+                store.close()
+
+    def _no_store(self, where: str, unknown: str) -> Finding:
+        if where == str(default_store(os.environ)):
+            return note("store", f"{unknown} yet; the first command that needs one makes it")
+        self.complete = False
+        return act("store", unknown, "name the right one with --store, or let a task run on it")
+
+    def _shown(self, text: str) -> str:
+        for value in self._values:
+            text = text.replace(value, "***")
+        return self._redactor.redact(text)
+
+
+def report_findings(report: StoreReport) -> Iterator[Finding]:
+    """Yield what a store says of itself."""
+    size = "" if report.bytes is None else f", {_size(report.bytes)}"
+    yield ok("store", f"{report.where}: schema {report.schema}{size}, {report.tasks:,} tasks")
+    for problem in report.problems:
+        what, _, way_out = problem.partition("; ")
+        yield act("store", what, way_out or "see docs/stores.md")
+
+
+def _size(count: int) -> str:
+    size, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1024 and len(units) > 1:
+        size /= 1024
+        units.pop(0)
+    return f"{size:.0f} {units[0]}" if units[0] == "B" else f"{size:.1f} {units[0]}"

@@ -1,0 +1,194 @@
+"""Show every attempt of a task: when, how long, what ended it, who paid, what came next.
+
+TASK is a task's key, which means one run; its job key, all runs; or workflow/name, all runs in
+every namespace. Times are UTC. An asterisk stands beside a verdict that was amended: better
+evidence came after the decision, which stood.
+
+  failhook history nightly/load
+  failhook history default/nightly/load/2026-03-29/1 --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any, Final
+
+from failhook.cli.amounts import counted
+from failhook.cli.arguments import UsageError, add_config, add_json, add_store, given, whole_number
+from failhook.cli.known_store import Known, known_store
+from failhook.cli.table import Column, table_lines
+from failhook.cli.terminal import one_line
+from failhook.cli.times import duration, second
+from failhook.clock import to_rfc3339
+from failhook.decision import Charge, Decision
+from failhook.gate.ledger import Attempt, AttemptState
+from failhook.outbox.port import Store
+from failhook.text import clean
+
+SHOWN: Final = 50
+_ALL: Final = 1_000_000
+_LOOKED_AT: Final = 10_000
+"""Tasks that are looked through for one that is spelt like the one that was asked for."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the task."""
+    parser.add_argument("task", metavar="TASK", type=given, help="its key, or workflow/name")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=whole_number,
+        default=SHOWN,
+        help=f"the newest N attempts, 0 for all; {SHOWN} unless given",
+    )
+    add_config(parser)
+    add_store(parser)
+    add_json(parser, "they are printed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the attempts, oldest first."""
+    task = clean(arguments.task)
+    limit = arguments.limit or _ALL
+    with known_store(arguments) as known:
+        attempts = known.store.history(task, limit=limit + 1)
+        if not attempts:
+            raise UsageError(_unknown(known, task))
+    more, attempts = len(attempts) > limit, attempts[-limit:]
+    if arguments.json:
+        document = {"task": task, "more": more, "attempts": [_document(each) for each in attempts]}
+        print(json.dumps(document, indent=2))
+    else:
+        print("\n".join(_lines(attempts, known.now, more=more)))
+    return 0
+
+
+def _lines(attempts: Sequence[Attempt], now: datetime, *, more: bool) -> list[str]:
+    title, runs = _runs(attempts)
+    count = f"the newest {len(attempts)} attempts" if more else counted(len(attempts), "attempt")
+    lines = [f"{one_line(title)}: {count}{'' if any(runs) else _budgets(attempts)}", ""]
+    lines += table_lines(
+        [
+            Column("run", runs, least=12, middle=True),
+            Column("#", [str(each.task.attempt) for each in attempts], right=True),
+            Column("started (UTC)", [_moment(each.opened_at) for each in attempts]),
+            Column("ended (UTC)", [_moment(each.closed_at) for each in attempts], extra=True),
+            Column("took", [_took(each, now) for each in attempts], right=True),
+            Column("verdict", [_verdict(each) for each in attempts], least=20),
+            Column("pays", [_pays(each.decision) for each in attempts]),
+            Column("then", [_then(each.decision) for each in attempts]),
+            Column("node", [_node(each) for each in attempts], least=8),
+            Column("error", [each.error_line for each in attempts], extra=True),
+        ]
+    )
+    if any(each.revision for each in attempts):
+        lines += ["", "* amended: better evidence came after the decision"]
+    if more:
+        lines += ["", "Older attempts are left out; --limit 0 shows all."]
+    return lines
+
+
+def _runs(attempts: Sequence[Attempt]) -> tuple[str, Sequence[str]]:
+    """Return what all attempts have in common, and what is each one's own."""
+    tasks = [each.task for each in attempts]
+    first = tasks[0]
+    if all(task.key == first.key for task in tasks):
+        return first.key, [""] * len(tasks)
+    if all(task.job_key == first.job_key for task in tasks):
+        return first.job_key, [task.key.removeprefix(f"{first.job_key}/") for task in tasks]
+    return f"{first.workflow}/{first.name}", [task.key for task in tasks]
+
+
+def _budgets(attempts: Sequence[Attempt]) -> str:
+    decisions = [each.decision for each in attempts if each.decision is not None]
+    return f", {decisions[-1].after}" if decisions else ""
+
+
+def _moment(moment: datetime | None) -> str:
+    return "" if moment is None else second(moment)
+
+
+def _seconds(attempt: Attempt) -> float | None:
+    if attempt.opened_at is None or attempt.closed_at is None:
+        return None
+    return max(0.0, (attempt.closed_at - attempt.opened_at).total_seconds())
+
+
+def _took(attempt: Attempt, now: datetime) -> str:
+    seconds = _seconds(attempt)
+    if seconds is not None:
+        return duration(seconds)
+    if attempt.state is AttemptState.OPEN and attempt.opened_at is not None:
+        return duration((now - attempt.opened_at).total_seconds())
+    return ""
+
+
+def _verdict(attempt: Attempt) -> str:
+    if attempt.state is AttemptState.OPEN:
+        return "running, or lost"
+    if attempt.state is AttemptState.SUCCEEDED:
+        return "succeeded, suspect" if attempt.suspect else "succeeded"
+    details = attempt.details
+    said = "failed" if details is None else f"{details.kind} {details.reason}"
+    return f"{said} *" if attempt.revision else said
+
+
+def _pays(decision: Decision | None) -> str:
+    if decision is None:
+        return ""
+    after = decision.after
+    paid = {
+        Charge.USER: (after.user, after.user_limit),
+        Charge.INFRA: (after.infra, after.infra_limit),
+        Charge.SYSTEM: (after.system, after.system_limit),
+    }.get(decision.charge)
+    return "nobody" if paid is None else f"{decision.charge} {paid[0]}/{paid[1]}"
+
+
+def _then(decision: Decision | None) -> str:
+    return "" if decision is None else decision.action.value
+
+
+def _node(attempt: Attempt) -> str:
+    details = attempt.details
+    return (details.node if details is not None else None) or ""
+
+
+def _document(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "task": attempt.task.key,
+        "attempt": attempt.task.attempt,
+        "state": attempt.state.value,
+        "started_at": None if attempt.opened_at is None else to_rfc3339(attempt.opened_at),
+        "ended_at": None if attempt.closed_at is None else to_rfc3339(attempt.closed_at),
+        "seconds": _seconds(attempt),
+        "failure_details": None if attempt.details is None else attempt.details.to_dict(),
+        "decision": None if attempt.decision is None else attempt.decision.to_dict(),
+        "amended": attempt.revision > 0,
+        "suspect": attempt.suspect,
+        "error": attempt.error_line,
+        "owner": None if attempt.owner is None else attempt.owner.to_dict(),
+    }
+
+
+def _unknown(known: Known, task: str) -> str:
+    """Say that there is no such task, and which ones are spelt like it."""
+    alike = near(known.store, task)
+    guess = (
+        f"did you mean {' or '.join(alike)}?" if alike else "a task is workflow/name, or its key"
+    )
+    return f"{task}: nothing is known of such a task in {known.where}; {guess}"
+
+
+def near(store: Store, task: str) -> list[str]:
+    """Return up to three tasks whose names are spelt like one that is not known."""
+    names: dict[str, str] = {}
+    for job in store.jobs(limit=_LOOKED_AT):
+        _, workflow, name = job.split("/", 2)
+        names.update({job: job, f"{workflow}/{name}": f"{workflow}/{name}", name: job})
+    found = get_close_matches(task, names, n=3, cutoff=0.7)
+    return list(dict.fromkeys(names[each] for each in found))
