@@ -81,7 +81,7 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     manager = Manager(provide, clock=clock, limits=limits, redact=redactor.redact)
     try:
         manager.load_entry_points(
-            blocked=config.blocked, wanted=lambda point: _wanted(point, config)
+            blocked=config.blocked, wanted=lambda point: is_wanted(point, config)
         )
     except RegistrationError as error:
         if not config.plugins.keys() - config.blocked <= set(manager.names()):
@@ -94,7 +94,7 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     return manager
 
 
-def _wanted(point: EntryPoint, config: Config) -> bool:
+def is_wanted(point: EntryPoint, config: Config) -> bool:
     """Return whether to load a plugin: a bundled one where it has a table, and the log always."""
     bundled = point.value.startswith(_BUNDLED)
     return not bundled or point.name in config.plugins or point.name == _ALWAYS

@@ -17,6 +17,7 @@ from failhook.config import Config
 from failhook.errors import FailhookError
 from failhook.manager import Manager, Provisions
 from failhook.manager.provisions import VolatileState
+from failhook.pipeline.configured import is_wanted
 
 GROUP: Final = "failhook"
 SECONDS: Final = 10.0
@@ -41,7 +42,7 @@ class Installed:
 
 
 def look_at_plugins(config: Config) -> Installed:
-    """Load every plugin that is installed or configured, but for those that are blocked.
+    """Load every plugin that a pipeline with this configuration loads.
 
     A plugin gets its settings, and a state that is forgotten afterwards.
     """
@@ -52,7 +53,8 @@ def look_at_plugins(config: Config) -> Installed:
             MappingProxyType(dict(config.plugins.get(name, {}))), VolatileState(), SystemClock()
         )
     )
-    names = {*entry_points(group=GROUP).names, *config.plugins} - {*config.blocked}
+    offered = {each.name for each in entry_points(group=GROUP) if is_wanted(each, config)}
+    names = {*offered, *config.plugins} - {*config.blocked}
     with redirect_stdout(sys.stderr):  # whatever a plugin prints, what is printed here is ours
         for name in sorted(names):
             problem = _load(manager, name)
