@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
@@ -58,7 +59,8 @@ class Backend:
 
         secrets = Secrets(transport or {})
         try:
-            client = OpenLineageClient(transport=NoopTransport(NoopConfig()))
+            with _environment_kept():
+                client = OpenLineageClient(transport=NoopTransport(NoopConfig()))
             described = transport or client.config.transport or {}
             if not described.get("type"):
                 described = from_url(os.environ)
@@ -70,7 +72,7 @@ class Backend:
             why = refusal(error, secrets, now)
             message = f"the transport cannot be set up: {why.message}"
             raise Refused(Refusal(message, retryable=False)) from None
-        if not described and not client_is_disabled():
+        if not described and not _client_is_disabled():
             raise Refused(
                 Refusal(
                     "no lineage backend is configured: write [plugins.openlineage.transport] with "
@@ -113,7 +115,19 @@ class Backend:
         return self._client.close(timeout)
 
 
-def client_is_disabled() -> bool:
+@contextmanager
+def _environment_kept() -> Generator[None, None, None]:
+    """Take away what the client adds to the environment, which tasks started from here inherit."""
+    before = set(os.environ)
+    try:
+        yield
+    finally:
+        for name in set(os.environ) - before:
+            if name.startswith("OPENLINEAGE__"):
+                del os.environ[name]
+
+
+def _client_is_disabled() -> bool:
     """Return whether the client's own switch is off: then it takes events and drops them."""
     return os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true"
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 TIMEOUT: Final = 2.0
 """Seconds for a connection, and for an answer."""
 NO_RETRIES: Final[Mapping[str, Any]] = {
     "total": 0,
     "connect": 0,
-    "read": 0,
+    "read": False,  # else a time limit is told as a broken connection
     "status_forcelist": [],  # else the client hides the status that it gave up on
 }
 """The outbox tries again, with a schedule that outlives the process."""
 
 _SECRET: Final = re.compile("auth|key|token|secret|pass|credential|header|sasl", re.IGNORECASE)
+_LOGIN: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?([^/?#]*)@", re.IGNORECASE)
 _SHORTEST_SECRET: Final = 4
 
 
@@ -105,13 +106,8 @@ def _secrets(value: object, *, told: bool = False) -> Iterator[str]:
 
 def _in_url(text: str) -> Iterator[str]:
     """Yield user, password and the values of the query, as written and as read."""
-    try:
-        url = urlsplit(text)
-        login = url.netloc.rpartition("@")[0]
-    except ValueError:
-        yield text
-        return
-    for part in (login, *login.split(":")):
+    login = _LOGIN.match(text)
+    for part in (login[1], *login[1].split(":")) if login else ():
         yield from (part, unquote(part))
-    for _, each in parse_qsl(url.query):
-        yield each
+    for _, value in parse_qsl(text.partition("?")[2]):
+        yield from (value, quote(value))
