@@ -35,7 +35,7 @@ assert pipeline.close()
 
 @pytest.mark.parametrize("kind", ["http", "async_http"])
 def test_a_forked_child_delivers_for_itself(backend, tmp_path, kind):
-    """Workers are forked after the first event; the client's own queue would lose the child's."""
+    """A worker that was forked after the first event shares no queue and no connection."""
     program = [sys.executable, "-W", "error", "-c", FORKS, kind, backend.url]
 
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -43,6 +43,7 @@ def test_a_forked_child_delivers_for_itself(backend, tmp_path, kind):
     assert (0, "") == (done.returncode, done.stderr)
     names = [event["job"]["name"] for event in backend.events]
     assert ["nightly.parent"] * 2 + ["nightly.child"] * 2 + ["nightly.after"] * 2 == names
+    assert set(backend.peers[2:4]).isdisjoint(backend.peers[:2] + backend.peers[4:])
 
 
 def test_the_client_is_imported_when_the_first_event_comes():

@@ -113,6 +113,14 @@ def test_a_run_never_ends_before_it_began():
     assert back.start < back.end
 
 
+def test_what_was_given_up_too_early_ran_on_until_it_reported():
+    """Its run ends with the report of success; an amendment of the verdict leaves the end alone."""
+    _, amended, after_all, _ = told_by_a_pipeline()
+
+    assert after_all.observed_at <= span(after_all).end
+    assert amended.ended_at + timedelta(microseconds=1) == span(amended).end
+
+
 @pytest.mark.parametrize("bug_first", [False, True])
 def test_any_order_of_events_ends_with_the_same_truth(make_sink, backend, bug_first):
     """Late, repeated, out of order: the state and the facets of each run come out alike."""
