@@ -30,15 +30,21 @@ def test_help_lists_every_command_with_one_line(call):
 
     assert answer.code == 0
     for line in (
-        "  run       Run a command as a task and retry it as the gate decides.",
-        "  classify  Say why a task failed: the verdict only.",
-        "  explain   Explain a verdict: the rule, the facts,",
-        "  resolve   Release a task that is on hold.",
+        "  run           Run a command as a task and retry it as the gate decides.",
+        "  classify      Say why a task failed: the verdict only.",
+        "  explain       Explain a verdict: the rule, the facts,",
+        "  resolve       Release a task that is on hold.",
     ):
         assert line in answer.out
 
 
-@pytest.mark.parametrize("name", ["run", "demo", "classify", "explain", "status", "resolve"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("run", "demo", "classify", "explain", "status", "resolve"),
+        *("history", "stats", "deliver", "doctor"),
+    ],
+)
 def test_each_command_has_help_and_takes_json(name, call):
     """--help and --json mean the same everywhere, and help has an example to copy."""
     answer = call(name, "--help")
@@ -86,7 +92,7 @@ def test_a_package_can_bring_a_command(call, package):
     answer = call("greet", "world")
 
     assert (answer.code, answer.out) == (7, "hello world\n")
-    assert "  greet     Greet somebody.\n" in call("--help").out
+    assert "  greet         Greet somebody.\n" in call("--help").out
     assert "the following arguments are required: whom; see failhook greet" in call("greet").error
 
 
@@ -96,7 +102,7 @@ def test_a_broken_command_of_somebody_else_breaks_nothing_but_itself(call, packa
 
     assert call("broken").error == ("failhook broken: acme cannot be loaded: OSError('no licence')")
     assert "json is no command: it needs add_arguments(parser) and run()" in call("empty").error
-    assert "  broken    (acme cannot be loaded" in call("--help").out
+    assert "  broken        (acme cannot be loaded" in call("--help").out
 
 
 def test_nobody_takes_the_place_of_our_own_command(call, package):

@@ -53,11 +53,10 @@ def test_status_shows_what_waits_for_somebody(call, place):
     assert "  default/billing/charge/r1/1  attempt 1: infra KilledBySignal" == held
     running = lines[lines.index("Running, or lost with its supervisor") + 1]
     assert running.startswith("  default/nightly/load/r1/1  attempt 1, process ")
-    assert "  plugin busy  1 waiting: 429 from the receiver" in lines
-    (letter,) = (line for line in lines if line.startswith("  plugin refusing"))
-    assert letter == (
-        "  plugin refusing  failed of default/billing/charge/r1/1/1, after 1 try: 413 too large"
-    )
+    (waiting,) = (line for line in lines if line.startswith("  plugin busy  1 waiting"))
+    assert waiting.endswith("s ago: 429 from the receiver")
+    assert "Given up: failhook dead-letters list --store here.db" in lines
+    assert "  plugin refusing  1 event, the last: 413 too large" in lines
     command = shlex.split(resolve.replace("retry|fail|succeeded", "fail"))
     assert call(*command[1:]).code == 0
     assert "On hold" not in call("status", "--store", "here.db").out
@@ -71,9 +70,9 @@ def test_status_as_json_has_the_same(call, place):
 
     assert ["default/billing/charge/r1/1"] == [each["task"] for each in document["held"]]
     assert ["default/nightly/load/r1/1"] == [each["task"] for each in document["open"]]
-    assert [{"plugin": "busy", "count": 1, "error": "429 from the receiver"}] == (
-        document["undelivered"]
-    )
+    assert [("busy", 1, "429 from the receiver")] == [
+        (each["plugin"], each["count"], each["error"]) for each in document["undelivered"]
+    ]
     assert [("refusing", "413 too large")] == [
         (each["plugin"], each["error"]) for each in document["dead_letters"]
     ]

@@ -40,6 +40,7 @@ CLOSE_SECONDS: Final = 15.0
 """What calls under way may take once it is told to end."""
 
 _EVERY: Final = 5.0
+_A_MOMENT: Final = 0.1
 _FORGET_EVERY: Final = timedelta(hours=1)
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -85,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         keeper.forget()
         sidecar.run(stop, once=arguments.once, every=_EVERY, report=report)
+        if arguments.once:
+            _wait_for_others(sidecar, stop)
         left = [each for each in sidecar.store.waiting() if each.plugin in sidecar.manager.names()]
         went_out = sidecar.close(CLOSE_SECONDS)
         teller.ended(left if not went_out else ())
@@ -180,6 +183,17 @@ def _document(left: Collection[Waiting]) -> list[dict[str, Any]]:
         }
         for each in left
     ]
+
+
+def _wait_for_others(sidecar: Sidecar, stop: threading.Event) -> None:
+    """Let those who deliver the same at this moment end, before it is told what stays."""
+    clock = SystemClock()
+    end = clock.monotonic() + CLOSE_SECONDS
+    names = sidecar.manager.names()
+    while clock.monotonic() < end and any(map(sidecar.store.holders, names)):
+        if stop.wait(_A_MOMENT):
+            return
+        sidecar.run(stop, once=True)
 
 
 @contextmanager

@@ -22,8 +22,12 @@ def hook_findings(look: Look, installed: Installed) -> Iterator[Finding]:
     """Yield where and when each hook last ran."""
     for name, hooks in installed.hooks.items():
         calls = look.calls(name)
+        silent = [hook for hook in hooks if all(each.hook != hook for each in calls)]
         for hook in hooks:
-            yield _hook(look, name, hook, [each for each in calls if each.hook == hook])
+            if hook not in silent:
+                yield _hook(look, name, hook, [each for each in calls if each.hook == hook])
+        if silent:
+            yield note(_AREA, f"plugin {name}: these hooks never ran: {', '.join(silent)}")
     for name in dict.fromkeys(each.plugin for each in look.found.calls):
         call = last_call(look.calls(name))
         if name not in installed.hooks and call is not None:
@@ -55,9 +59,7 @@ def queue_findings(look: Look, installed: Installed) -> Iterator[Finding]:
 
 
 def _hook(look: Look, plugin: str, hook: str, calls: Sequence[HookCalls]) -> Finding:
-    last = last_call(calls)
-    if last is None:
-        return note(_AREA, f"plugin {plugin}: {hook} never ran")
+    last = max(calls, key=lambda each: each.called_at)
     hosts = len({each.host for each in calls}) - 1
     more = f" (and {counted(hosts, 'other host')})" if hosts else ""
     counts = f"{sum(each.delivered for each in calls):,} delivered"
