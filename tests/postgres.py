@@ -75,7 +75,7 @@ class Server:
         Args:
             settings: as ``name=value``, beside those that make it fast.
         """
-        fast = ("fsync=off", "full_page_writes=off", "autovacuum=off", "max_connections=60")
+        fast = ("fsync=off", "full_page_writes=off", "max_connections=60")
         here = (f"port={self.port}", f"unix_socket_directories={self.folder}")
         options = [
             part
@@ -92,7 +92,7 @@ class Server:
                 stderr=log,
                 start_new_session=True,
             )
-        ready = [self.bin / "pg_isready", "-q", "-h", self.folder, "-p", str(self.port)]
+        ready = [self.bin / "pg_isready", "-q", "-U", ROLE, "-d", self.url]
         for _ in range(600):
             if subprocess.run(ready, check=False).returncode == 0:
                 return

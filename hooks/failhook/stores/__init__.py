@@ -102,7 +102,7 @@ def _postgres(where: str, bounds: Bounds | None) -> Store:
     try:
         from failhook.stores.postgres import PostgresStore
     except ImportError as error:
-        if error.name not in (None, "psycopg", "psycopg_c", "psycopg_binary"):
+        if error.name not in ("psycopg", None):  # None: psycopg lacks a part of its own
             raise
         why = str(error).partition("\n")[0]
         msg = (

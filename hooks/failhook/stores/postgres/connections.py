@@ -27,6 +27,9 @@ _DEFAULTS: Final = {
     "keepalives_count": "3",
     "tcp_user_timeout": "20000",
 }
+_GRACE: Final = 2.0
+"""Seconds that a server has to end a statement itself."""
+
 _PREPARED: Final = 500
 """Statements that a connection keeps prepared: more than there are."""
 
@@ -154,7 +157,7 @@ class Connections:
             )
         except Error as error:
             raise not_connected(url, error) from error
-        connection.patience = url.statement_timeout + url.connect_timeout
+        connection.patience = url.statement_timeout + _GRACE
         connection.prepared_max = _PREPARED
         if not url.prepare:
             connection.prepare_threshold = None

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Final, cast
 
 from psycopg import Error
+from psycopg.errors import InvalidSchemaName, UndefinedTable
 
 from failhook.errors import StoreError
 from failhook.stores.postgres.connections import Connections
@@ -83,7 +84,8 @@ class Database:
     def hold_free(self, cursor: port.Cursor, keys: Collection[str], /) -> Collection[str]:
         """Hold those of these tasks that nobody else holds just now, and return them.
 
-        One transaction at a time does so, and for a limited number of tasks.
+        One transaction at a time does so, and for a limited number of tasks. To another one none
+        is free, not even what it holds: whoever drops waits for nobody who drops.
         """
         ours = cast("Cursor", cursor)
         numbers = {lock_number(self.url.schema, key): key for key in keys}
@@ -91,13 +93,14 @@ class Database:
         (alone,) = ours.execute(
             "SELECT pg_try_advisory_xact_lock($1)", (lock_number(self.url.schema, "hold_free"),)
         ).fetchone()
-        if alone:
-            free = ours.execute(
-                "SELECT value::bigint FROM json_array_elements_text($1::json) "
-                "WHERE pg_try_advisory_xact_lock(value::bigint)",
-                (to_json(wanted),),
-            ).fetchall()
-            ours.held.update(number for (number,) in free)
+        if not alone:
+            return ()
+        free = ours.execute(
+            "SELECT value::bigint FROM json_array_elements_text($1::json) "
+            "WHERE pg_try_advisory_xact_lock(value::bigint)",
+            (to_json(wanted),),
+        ).fetchall()
+        ours.held.update(number for (number,) in free)
         return {key for number, key in numbers.items() if number in ours.held}
 
     def health(self, now: datetime, /) -> port.Health:
@@ -147,6 +150,8 @@ class Session:
         try:
             self._cursor.end(commit=kind is None)
         except Error as refusal:
-            raise refused(url, refusal) from refusal
+            raise refused(url, refusal, committing=True) from refusal
+        if isinstance(error, (UndefinedTable, InvalidSchemaName)):
+            self._database.close()  # a new connection makes what is not there
         if isinstance(error, Error):
             raise refused(url, error) from error

@@ -20,7 +20,7 @@ SELECT (SELECT schema FROM {schema}.version),
         WHERE relkind = 'r' AND relnamespace = to_regnamespace('{schema}')),
     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
     CASE WHEN pg_is_in_recovery() THEN 'yes' ELSE 'no' END,
-    current_setting('autovacuum'), current_setting('fsync'), current_setting('full_page_writes')
+    current_setting('autovacuum')
 """
 
 
@@ -37,7 +37,7 @@ def examined(cursor: Cursor, schema: str, now: datetime) -> Health:
     return Health(version, size, list(_problems(apart, *state)))
 
 
-def _problems(apart: float, recovering: str, autovacuum: str, *crash_proof: str) -> Iterator[str]:
+def _problems(apart: float, recovering: str, autovacuum: str) -> Iterator[str]:
     if abs(apart) > _MOST_APART:
         yield (
             f"the server's clock is {abs(apart):,.0f} s {'ahead of' if apart > 0 else 'behind'} "
@@ -47,8 +47,3 @@ def _problems(apart: float, recovering: str, autovacuum: str, *crash_proof: str)
         yield "the server is a standby now, which is read-only; name the primary"
     if autovacuum == "off":
         yield "the server's autovacuum is off, so the outbox only grows; switch it on"
-    if "off" in crash_proof:
-        yield (
-            "the server's fsync or full_page_writes is off, so a crash of its machine may spoil "
-            "everything; switch both on"
-        )

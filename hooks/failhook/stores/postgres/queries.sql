@@ -274,7 +274,7 @@ WHERE plugin = $4 AND group_key = $5
 -- name: loads (): what waits for each plugin, dead letters included
 SELECT plugin, count(*), sum(bytes)::bigint FROM {schema}.outbox GROUP BY plugin ORDER BY plugin;
 
--- name: excess (plugin, limit): what goes first, without what is leased or being claimed just now
+-- name: excess (plugin, limit): what goes first, without what is leased just now
 SELECT outbox.id, outbox.event, outbox.task_key, outbox.bytes, outbox.final,
     coalesce(events.kind, ''), coalesce(events.observed_at, 0)
 FROM {schema}.outbox LEFT JOIN {schema}.events ON events.id = outbox.event
@@ -282,7 +282,16 @@ WHERE outbox.plugin = $1 AND outbox.owner = '' AND NOT EXISTS (
     SELECT FROM {schema}.event_groups
     WHERE event_groups.plugin = outbox.plugin AND event_groups.group_key = outbox.group_key
         AND event_groups.owner <> '')
-ORDER BY outbox.final, outbox.id LIMIT $2 FOR UPDATE OF outbox SKIP LOCKED;
+ORDER BY outbox.final, outbox.id LIMIT $2;
+
+-- name: unclaimed (rows): those that nobody has leased since, and nobody leases now
+SELECT id FROM {schema}.outbox
+WHERE id IN (SELECT value::bigint FROM json_array_elements_text($1::json)) AND owner = ''
+    AND NOT EXISTS (
+        SELECT FROM {schema}.event_groups
+        WHERE event_groups.plugin = outbox.plugin AND event_groups.group_key = outbox.group_key
+            AND event_groups.owner <> '')
+FOR UPDATE SKIP LOCKED;
 
 -- name: add_drops (many of: plugin, kind, events, final, since, until)
 INSERT INTO {schema}.drops AS told (plugin, kind, seal, events, final, since, until)
@@ -388,7 +397,11 @@ WHERE key IN (SELECT value FROM json_array_elements_text($1::json))
     AND NOT EXISTS (SELECT FROM {schema}.outbox WHERE outbox.task_key = accounts.key);
 
 -- name: forget_groups (before)
-DELETE FROM {schema}.event_groups WHERE due_at IS NULL AND coalesce(settled_at, 0) < $1;
+WITH locked AS MATERIALIZED (
+    SELECT plugin, group_key FROM {schema}.event_groups
+    WHERE due_at IS NULL AND coalesce(settled_at, 0) < $1 FOR UPDATE SKIP LOCKED)
+DELETE FROM {schema}.event_groups
+WHERE (plugin, group_key) IN (SELECT plugin, group_key FROM locked);
 
 -- name: extent (): tasks, and the newest time in the ledger
 SELECT (SELECT count(*) FROM {schema}.accounts),

@@ -12,9 +12,10 @@ from failhook.stores.postgres.url import Url
 
 _MAX_LENGTH: Final = 300
 _AWAY: Final = "the server must be running, reachable from here and ready; each call tries anew"
-_LOST: Final = (
-    "the connection was lost, and whether the last change was kept is not known: make it again, "
-    "nothing counts twice; each call connects anew"
+_LOST: Final = "the connection was lost, and nothing was changed; each call connects anew"
+_UNSURE: Final = (
+    "the connection was lost, and it is not known whether the change was kept: make it again, "
+    "since nothing counts twice; each call connects anew"
 )
 _RIGHTS: Final = "let this user CREATE in the database, or own the schema {schema}"
 
@@ -55,17 +56,24 @@ _GONE: Final = ("08", "57P", "25P03")
 
 def not_connected(url: Url, error: Error) -> StoreError:
     """Return the error for a connection that cannot be made."""
-    text = _line(str(error))
+    text = _line(error)
     ways = [way for pattern, way in _AT_THE_DOOR if re.search(pattern, text)]
     return StoreError(f"store {url.where}: {text}; {ways[0] if ways else _AWAY}")
 
 
-def refused(url: Url, error: Error) -> StoreError:
-    """Return the error for a transaction that failed."""
-    state = error.sqlstate
-    text = _line(error.diag.message_primary or str(error))
-    way = _LOST if is_gone(error) else _WAYS_OUT.get(state or "", "").format(schema=url.schema)
-    return StoreError(f"store {url.where}: {text}" + (f"; {way}" if way else ""))
+def refused(url: Url, error: Error, *, committing: bool = False) -> StoreError:
+    """Return the error for a transaction that failed.
+
+    Args:
+        url: where the store is.
+        error: what the driver raised.
+        committing: whether it was already being committed.
+    """
+    if is_gone(error):
+        way = _UNSURE if committing else _LOST
+    else:
+        way = _WAYS_OUT.get(error.sqlstate or "", "").format(schema=url.schema)
+    return StoreError(f"store {url.where}: {_line(error)}" + (f"; {way}" if way else ""))
 
 
 def is_gone(error: Error) -> bool:
@@ -76,7 +84,11 @@ def is_gone(error: Error) -> bool:
     return state.startswith(_GONE)
 
 
-def _line(text: str) -> str:
-    """Return one line of bounded length."""
-    line = " ".join(text.split())
+def _line(error: Error) -> str:
+    """Return what matters of an error, in one line of bounded length.
+
+    What follows the first line are hints that need not fit, and details that hold data.
+    """
+    text = error.diag.message_primary or str(error)
+    line = " ".join(text.partition("\n")[0].split())
     return line if len(line) <= _MAX_LENGTH else f"{line[:_MAX_LENGTH]}..."

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from failhook.outbox.port import Bounds
+from failhook.stores.records import to_json
 from failhook.stores.sql.database import Cursor, Database
 from failhook.stores.sql.line import remove
 
@@ -59,7 +60,9 @@ def keep_within(bounds: Bounds, database: Database, cursor: Cursor) -> None:
 def _drop(plugin: str, found: list[Any], database: Database, cursor: Cursor) -> int:
     """Remove rows whose tasks nobody else is changing just now; return how many."""
     free = database.hold_free(cursor, {row[2] for row in found})
-    dropped = [row for row in found if row[2] in free]
+    rows = to_json([row[0] for row in found if row[2] in free])
+    unclaimed = {row[0] for row in cursor.execute(database.sql["unclaimed"], (rows,)).fetchall()}
+    dropped = [row for row in found if row[0] in unclaimed]
     if not dropped:
         return 0
     remove(database, cursor, [row[0] for row in dropped], "done")

@@ -227,6 +227,9 @@ FROM (
 JOIN outbox ON outbox.id = first.id LEFT JOIN events ON events.id = outbox.event
 ORDER BY outbox.final, outbox.id;
 
+-- name: unclaimed (rows): those that nobody has leased since, and nobody leases now
+SELECT value FROM json_each(?);
+
 -- name: add_drops (plugin, kind, events, final, since, until)
 INSERT INTO drops (plugin, kind, seal, events, final, since, until) VALUES (?, ?, 0, ?, ?, ?, ?)
 ON CONFLICT (plugin, kind, seal) DO UPDATE SET
