@@ -16,6 +16,7 @@ from failhook.pipeline import Pipeline
 from failhook.plugin import FailureEvent, hookimpl
 from failhook.policy import Policy
 from failhook.stores import open_store
+from failhook.task import Task
 
 MakePipeline = Callable[..., Pipeline]
 
@@ -71,10 +72,34 @@ class Recorder:
         return [event.type.value for event in self.events]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+def told(pipeline: Pipeline, task: Task) -> list[FailureEvent]:
+    """Return what the plugin ``heard`` is to be told of a task, in order."""
+    events: list[FailureEvent] = []
+    now = pipeline.clock.now()
+    while rows := pipeline.store.claim("heard", now=now, lease=60.0, limit=500, owner="test"):
+        found = [row.event for row in rows if row.event is not None]
+        events += [event for event in found if event.task.key == task.key]
+        pipeline.store.done([row.id for row in rows])
+    return events
+
+
+POSTGRES = pytest.param("postgres", marks=pytest.mark.requires_service("postgres"))
+
+
+@pytest.fixture(params=["memory", "sqlite", POSTGRES])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """Return an empty store of each kind."""
+    if request.param == "postgres":
+        return open_store(request.getfixturevalue("postgres_url"))
     return open_store("memory" if request.param == "memory" else str(tmp_path / "failhook.db"))
+
+
+@pytest.fixture(params=["sqlite", POSTGRES])
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return where a store that processes can share can be made, of each kind."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_url")
+    return str(tmp_path / "failhook.db")
 
 
 @pytest.fixture

@@ -190,12 +190,36 @@ def test_a_plugin_that_needs_the_store_may_judge_a_lost_attempt(tmp_path: Path) 
     assert "yes" == lost.details.reason
 
 
+def bug(message: str) -> Evidence:
+    """Return the evidence of a plain bug."""
+    return Evidence.exception(ValueError(message))
+
+
 def test_a_host_that_counts_from_one_again_is_understood(make: MakePipeline) -> None:
     """Attempt numbers come from the ledger: the host's attempt 1 is attempt 2 after a restart."""
     pipeline = make(Policy(retries=1))
     task = Task("nightly", "load")
-    pipeline.failed(pipeline.started(task), Evidence.exception(ValueError("first")))
+    pipeline.failed(pipeline.started(task), bug("first"))
     pipeline.started(task)
-    decision = pipeline.failed(task, Evidence.exception(ValueError("second")))
+    decision = pipeline.failed(task, bug("second"))
 
     assert (2, False) == (decision.attempt, decision.retry)
+
+
+def test_a_host_that_mixes_its_own_numbers_with_the_ledgers_is_understood(
+    make: MakePipeline, store: Store
+) -> None:
+    """What started() returned means what it says, also where the host counts that number itself."""
+    pipeline = make(Policy(retries=9))
+    mine = Task("nightly", "load")
+    pipeline.failed(pipeline.started(mine), bug("before the restart"))
+    second = pipeline.started(mine)
+    pipeline.failed(second, bug("by the number that was returned"))
+    third = pipeline.started(mine.next_attempt())
+    again = pipeline.failed(second, bug("told twice"))
+    with store.transaction() as ledger:
+        states = [attempt.state.value for attempt in ledger.attempts(mine.key)]
+
+    assert (2, 3) == (second.attempt, third.attempt)
+    assert (2, ["failed", "failed", "open"]) == (again.attempt, states)
+    assert 3 == pipeline.failed(mine.next_attempt(), bug("by the host's own number")).attempt

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from failhook.decision import Counters
 from failhook.errors import StartRefused
-from failhook.event import EventType, FailureEvent
+from failhook.event import EventType
 from failhook.evidence import Evidence
 from failhook.gate.ledger import AttemptState
 from failhook.pipeline import Pipeline
 from failhook.policy import Policy
 from failhook.task import Task
-from tests.pipeline.conftest import MakePipeline, Recorder, SetClock
+from tests.pipeline.conftest import MakePipeline, Recorder, SetClock, told
 
 EXECUTOR = Evidence.mismatch(executor_state="failed", recorded_state="running", can_report=False)
 SUPERVISOR = Evidence.returncode(-9)
@@ -52,17 +52,6 @@ def test_worker_and_two_observers_make_one_event(
         account = ledger.account(task.key)
     assert account is not None
     assert (0, 1, 0, 1) == (account.user, account.infra, account.system, account.failures)
-
-
-def told(pipeline: Pipeline, task: Task) -> list[FailureEvent]:
-    """Return what the plugin would be told of a task, in order."""
-    events: list[FailureEvent] = []
-    now = pipeline.clock.now()
-    while rows := pipeline.store.claim("heard", now=now, lease=60.0, limit=500, owner="test"):
-        found = [row.event for row in rows if row.event is not None]
-        events += [event for event in found if event.task.key == task.key]
-        pipeline.store.done([row.id for row in rows])
-    return events
 
 
 def summary(pipeline: Pipeline, task: Task) -> tuple[str, list[AttemptState], Counters]:
