@@ -88,7 +88,7 @@ POSTGRES = pytest.param("postgres", marks=pytest.mark.requires_service("postgres
 
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """Return an empty store; that each kind keeps its port's promises is tested beside the stores."""
+    """Return an empty store of each kind that every machine has."""
     return open_store("memory" if request.param == "memory" else str(tmp_path / "failhook.db"))
 
 
