@@ -12,6 +12,8 @@ REFUNDS_EXHAUSTED: Final = "InfraRefundsExhausted"
 MAX_SYSTEM_FAILURES_EXCEEDED: Final = "MaxSystemFailuresExceeded"
 DEADLINE_EXCEEDED: Final = "TotalDeadlineExceeded"
 ALREADY_SUCCEEDED: Final = "AlreadySucceeded"
+ALREADY_CLOSED: Final = "AlreadyClosed"
+DUPLICATE_EXECUTION: Final = "DuplicateExecution"
 
 
 class Action(StrEnum):

@@ -24,7 +24,6 @@ import shutil
 import signal
 import sys
 from collections.abc import Generator
-from concurrent.futures import wait
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -158,7 +157,7 @@ def _run(pipeline: Pipeline, task: Task, command: list[str], arguments: argparse
                 memory_limit=arguments.memory_limit,
                 stdin=None,
             )
-            interrupted = _wait(future)
+            interrupted = _wait(executor, future)
     except Stopped as stopped:
         return 128 + stopped.number
     if future.outcome is None:
@@ -175,13 +174,13 @@ def _run(pipeline: Pipeline, task: Task, command: list[str], arguments: argparse
     return code
 
 
-def _wait(future: TaskFuture[None]) -> bool:
+def _wait(executor: LocalExecutor, future: TaskFuture[None]) -> bool:
     """Wait for the end of the task; return whether somebody interrupted it."""
     try:
-        wait([future])
+        executor.close()
     except KeyboardInterrupt:
         future.cancel(this_user())
-        wait([future])
+        executor.close()
         return True
     return False
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from failhook.decision import ALREADY_SUCCEEDED, Action, Because, Charge, Counters, Decision
+from failhook.decision import (
+    ALREADY_CLOSED,
+    ALREADY_SUCCEEDED,
+    DUPLICATE_EXECUTION,
+    Action,
+    Because,
+    Charge,
+    Counters,
+    Decision,
+)
 from failhook.details import Confidence, Fact, FailureDetails, Kind, Started
 from failhook.gate.ledger import Account, Attempt, Owner
 from failhook.task import Task
@@ -15,14 +24,11 @@ FAILED: Final = "failed"
 HELD: Final = "held"
 """Why an account is closed."""
 
-_ALREADY_CLOSED: Final = "AlreadyClosed"
-_DUPLICATE_EXECUTION: Final = "DuplicateExecution"
-
 
 def closed_before(task: Task, account: Account) -> Decision:
     """Answer a report on an attempt that should not have run: nothing is resurrected."""
     why = f"the task was closed before as {account.closed}, so attempt {task.attempt} is not"
-    return _fail("gate.closed", f"{why} followed up", _ALREADY_CLOSED, task.attempt, account)
+    return _fail("gate.closed", f"{why} followed up", ALREADY_CLOSED, task.attempt, account)
 
 
 def attempt_succeeded(attempt: Attempt, account: Account) -> Decision:
@@ -45,7 +51,7 @@ def runs_already(attempt: Attempt, account: Account) -> Decision:
         f"attempt {attempt.task.attempt} is running already, "
         f"supervised by process {owner.pid} on {owner.host}"
     )
-    return _fail("gate.duplicate", why, _DUPLICATE_EXECUTION, attempt.task.attempt, account)
+    return _fail("gate.duplicate", why, DUPLICATE_EXECUTION, attempt.task.attempt, account)
 
 
 def is_closed(task: Task, account: Account) -> Decision:

@@ -27,13 +27,8 @@ class Numbering:
 
     def note(self, given: Task, opened: Task) -> None:
         """Remember that the host calls `opened`, which it is about to get, `given`."""
-        for known, key in (
-            (self._by_host, given.attempt_key),
-            (self._returned, opened.attempt_key),
-        ):
-            while len(known) >= _MOST:
-                known.popitem(last=False)
-            known[key] = opened
+        _keep(self._by_host, given.attempt_key, opened)
+        _keep(self._returned, opened.attempt_key, opened)
 
     def of(self, task: Task) -> Task:
         """Return the task at the ledger's number."""

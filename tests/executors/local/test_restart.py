@@ -150,13 +150,13 @@ def test_a_task_that_kills_its_executor_each_time_is_stopped_at_the_cap(
 
 
 def opened_by_another(store: Path, child: int) -> None:
-    """Have a process open an attempt, attach a child to it, and vanish."""
+    """Have a process open an attempt, attach a child to it unless that is 0, and vanish."""
     code = (
         "import os, sys; from failhook import Pipeline, Task;"
         "from failhook.stores import open_store;"
         "pipeline = Pipeline(open_store(sys.argv[1]), dispatch='none');"
         "task = pipeline.started(Task('nightly', 'load', run_id='monday'));"
-        "pipeline.attach(task, int(sys.argv[2])); os._exit(0)"
+        "child = int(sys.argv[2]); child and pipeline.attach(task, child); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code, str(store), str(child)], check=True)
 

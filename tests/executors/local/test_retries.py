@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from failhook import Backoff, Policy, Task
-from failhook.errors import ConfigError, StoreError
+from failhook.errors import ConfigError
 from failhook.executors.local import ExecutorClosed, LocalExecutor, State, TaskFailed, TaskHeld
 from failhook.executors.local.attempt import run_attempt
 from failhook.executors.local.stop import Stop, StopRequest
@@ -135,38 +135,6 @@ def test_a_clean_up_runs_where_the_gate_asks_for_it(
     assert [caught.value.task] == cleaned
     assert ["the clean-up failed too: OSError('disk is gone')"] == caught.value.__notes__
     assert "disk is gone" in caplog.text
-
-
-class Unwritable(Pipeline):
-    """A pipeline whose store fails at one call."""
-
-    fails = ""
-
-    def attach(self, task: Task, pid: int) -> None:
-        self._fail("attach", pid)
-        super().attach(task, pid)
-
-    def succeeded(self, *args: object) -> None:
-        self._fail("succeeded", 0)
-
-    def _fail(self, call: str, pid: int) -> None:
-        self.pid = pid or getattr(self, "pid", 0)
-        if self.fails == call:
-            raise StoreError("the disk is full")
-
-
-@pytest.mark.parametrize("call", ["attach", "succeeded"])
-def test_an_error_of_the_store_surfaces_and_leaves_no_child(call: str, tmp_path: Path) -> None:
-    """What the store cannot write is raised by the future, and the process is gone by then."""
-    with Unwritable(dispatch="inline") as pipeline, LocalExecutor(pipeline) as executor:
-        pipeline.fails = call
-        mark = tmp_path / "ran"
-        future = executor.submit(TASK, ["touch", str(mark)])
-        with pytest.raises(StoreError, match="disk is full"):
-            future.result()
-        assert (call == "succeeded") == mark.exists()
-        with pytest.raises(ProcessLookupError):
-            os.kill(pipeline.pid, 0)
 
 
 def test_ctrl_c_ends_the_task_as_interrupted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Generator
@@ -21,12 +22,13 @@ from failhook.executors.local.errors import ExecutorClosed
 from failhook.executors.local.judge import judge, unsendable
 from failhook.executors.local.mark import marks
 from failhook.executors.local.orphans import end_marked, end_orphans
+from failhook.executors.local.outage import Reporter
 from failhook.executors.local.process import SpawnError, orders, spawn
 from failhook.executors.local.stop import Stop, StopRequest
 from failhook.executors.local.supervise import BEATS, End, supervise
 from failhook.executors.local.tail import Tail
 from failhook.executors.local.work import Call, Command, Terms, UnsendableError
-from failhook.pipeline import Pipeline
+from failhook.log import say
 from failhook.task import Task
 
 HEARTBEAT: Final = "FAILHOOK_HEARTBEAT"
@@ -39,23 +41,27 @@ class Ended:
 
     Attributes:
         task: the attempt, with the ledger's number.
-        decision: the gate's word; None after a success.
+        decision: the gate's word; None after a success, and where that is not recorded.
         evidence: what was seen of the failure; of a kill, beside a success.
+        succeeded: whether the task ended well.
         value: what a callable returned.
         exit_code: the process's status, None where there was none.
         output: the end of its output, where that is kept.
+        unrecorded: why the store does not know of it.
     """
 
     task: Task
     decision: Decision | None
     evidence: Evidence | None
+    succeeded: bool = False
     value: Any = None
     exit_code: int | None = None
     output: str = ""
+    unrecorded: StoreError | None = None
 
 
 def run_attempt(
-    pipeline: Pipeline,
+    pipeline: Reporter,
     task: Task,
     work: Command | Call | UnsendableError,
     terms: Terms,
@@ -66,7 +72,7 @@ def run_attempt(
     Raises:
         StartRefused: it must not run.
         ExecutorClosed: the executor shuts down; the attempt was not begun.
-        StoreError: the ledger could not be written; no process is left behind.
+        StoreError: the ledger could not be written before anything ran.
     """
     if request.stop is not None and request.stop.why == "shutdown":
         raise ExecutorClosed("the executor was closed; the task did not begin")
@@ -84,19 +90,29 @@ def run_attempt(
         found = judge(end, work, terms)
     except SpawnError as error:
         return _failed(pipeline, task, Evidence.plugin_error(str(error)))
-    except StoreError:
-        raise
     except Exception as error:  # noqa: BLE001 - no attempt stays open; its child has been ended
         what = f"supervision failed: {headline(error)}"
         return _failed(pipeline, task, Evidence.plugin_error(what, started=Started.MAYBE))
     if isinstance(found, Evidence):
         return _failed(pipeline, task, found, end)
-    pipeline.succeeded(task, None if found.suspect is None else found.suspect.at(node=_node()))
-    return Ended(task, None, found.suspect, found.value, end.code, end.output)
+    ended = Ended(
+        task,
+        None,
+        found.suspect,
+        succeeded=True,
+        value=found.value,
+        exit_code=end.code,
+        output=end.output,
+    )
+    try:
+        pipeline.succeeded(task, None if found.suspect is None else found.suspect.at(node=_node()))
+    except StoreError as error:
+        return _unrecorded(ended, "succeeded", error)
+    return ended
 
 
 def _run(
-    pipeline: Pipeline,
+    pipeline: Reporter,
     task: Task,
     work: Command | Call,
     terms: Terms,
@@ -136,12 +152,29 @@ def _run(
         return end
 
 
-def _failed(pipeline: Pipeline, task: Task, evidence: Evidence, end: End | None = None) -> Ended:
+def _failed(pipeline: Reporter, task: Task, evidence: Evidence, end: End | None = None) -> Ended:
     evidence = evidence.at(node=_node())
-    decision = pipeline.failed(task, evidence)
-    if end is None:
-        return Ended(task, decision, evidence)
-    return Ended(task, decision, evidence, exit_code=end.code, output=end.output)
+    ended = Ended(task, None, evidence)
+    if end is not None:
+        ended = replace(ended, exit_code=end.code, output=end.output)
+    try:
+        return replace(ended, decision=pipeline.failed(task, evidence))
+    except StoreError as error:
+        return _unrecorded(ended, "failed", error)
+
+
+def _unrecorded(ended: Ended, how: str, error: StoreError) -> Ended:
+    status = "" if ended.exit_code is None else f", with exit status {ended.exit_code}"
+    say(
+        logging.ERROR,
+        "attempt %d of %s %s%s, which is not recorded: its next start takes it for lost. %s",
+        ended.task.attempt,
+        ended.task.key,
+        how,
+        status,
+        error,
+    )
+    return replace(ended, unrecorded=error)
 
 
 def _not_begun(stop: Stop) -> Evidence:

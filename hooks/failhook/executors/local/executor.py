@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ from failhook.executors.local.work import (
     refuse_while_main_is_loaded,
     variables,
 )
+from failhook.log import say
 from failhook.pipeline import Pipeline
 from failhook.task import Task
 
@@ -58,7 +60,10 @@ class LocalExecutor:
     Use it as a context manager: leaving it waits for every task; leaving it with an exception, or
     Ctrl-C while it waits, ends what runs. At the start it ends the processes that an executor which
     was killed has left behind on this host, and reports their attempts as lost; `reaped` says
-    which.
+    which. A task that comes back waits for the rest of the delay that its last decision asked for.
+
+    While the store cannot be used, what runs goes on, the outcomes are kept and recorded when it
+    can be used again, and no other attempt begins.
 
     Args:
         pipeline: hears of every attempt; the caller closes it.
@@ -78,10 +83,12 @@ class LocalExecutor:
         slots = (os.cpu_count() or 1) if workers is None else workers
         if type(slots) is not int or slots < 1:
             raise ConfigError(f"workers is {workers!r}; it must be a whole number, 1 or more")
+        self._pipeline = pipeline
         self._scheduler = Scheduler(pipeline, slots)
         sweep()
         end_orphans(pipeline.orphans())
         self.reaped: tuple[tuple[Task, Decision], ...] = tuple(pipeline.reap())
+        self._granted = {each.task.key: each for each in pipeline.between_attempts()}
 
     @overload
     def submit(self, task: Task, work: Argv, **options: Unpack[Options]) -> TaskFuture[None]: ...
@@ -166,8 +173,27 @@ class LocalExecutor:
         request = StopRequest()
         future: TaskFuture[Any] = TaskFuture(request, self._scheduler.wake)
         named = task if task.executor else replace(task, executor=NAME)
-        self._scheduler.add(Job(named, packed, terms, cleanup, request, future))
+        job = Job(named, packed, terms, cleanup, request, future)
+        self._scheduler.add(job, self._goes_on(job))
         return future
+
+    def _goes_on(self, job: Job) -> float:
+        """Return the seconds until a task may begin, which another executor did not get to."""
+        granted = self._granted.pop(job.task.key, None)
+        if granted is None:
+            return 0.0
+        job.owed = granted.decision
+        now = self._pipeline.clock.now()
+        delay = min(granted.delay, max(0.0, (granted.due - now).total_seconds()))
+        if delay >= 1.0:
+            say(
+                logging.WARNING,
+                "attempt %d of %s begins in %.0f s, as was decided before the executor ended",
+                granted.task.attempt,
+                granted.task.key,
+                delay,
+            )
+        return delay
 
     def run(
         self, task: Task, work: Callable[..., Any] | Argv, *args: Any, **options: Any

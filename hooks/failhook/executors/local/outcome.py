@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -33,8 +33,9 @@ class Outcome:
         task: the last attempt.
         state: succeeded, failed, held, or interrupted by the executor's end.
         value: what a callable returned.
-        details: the verdict on the last attempt, None after a success.
-        decision: the gate's word on it, None after a success.
+        details: the verdict on the last attempt; None after a success, and where the executor ended
+            before the store could be told of a failure.
+        decision: the gate's word on it, None where there is no verdict.
         error: what the task raised, where it could report.
         exit_code: the last process's status as `subprocess` gives it; None without a process.
         suspect: a kill was seen although the task reported success.
@@ -52,41 +53,47 @@ class Outcome:
     output: str = ""
 
 
-def conclude(pipeline: Pipeline, ended: Ended) -> tuple[Outcome, FailhookError | None]:
+def conclude(ended: Ended, details: FailureDetails | None) -> tuple[Outcome, FailhookError | None]:
     """Return the outcome of a task after its last attempt, and the error that says so.
+
+    Args:
+        ended: the attempt.
+        details: the verdict on it, None after a success and where the store does not know of it.
+    """
+    decision = ended.decision
+    error = None if ended.evidence is None else ended.evidence.error
+    outcome = Outcome(
+        task=ended.task,
+        state=State.SUCCEEDED,
+        value=ended.value,
+        details=details,
+        decision=decision,
+        error=None if ended.succeeded else error,
+        exit_code=ended.exit_code,
+        suspect=ended.succeeded and ended.evidence is not None,
+        output=ended.output,
+    )
+    if ended.succeeded:
+        return outcome, None
+    if decision is None or details is None:
+        return replace(outcome, state=State.INTERRUPTED), ended.unrecorded
+    if decision.retry:
+        closed = ExecutorClosed(f"the executor was closed; {decision.message}")
+        return replace(outcome, state=State.INTERRUPTED), closed
+    held = decision.action is Action.HOLD
+    raised = (TaskHeld if held else TaskFailed)(ended.task, details, decision, error)
+    return replace(outcome, state=State.HELD if held else State.FAILED), raised
+
+
+def verdict(pipeline: Pipeline, task: Task) -> FailureDetails:
+    """Return what the ledger holds of a failed attempt.
 
     Raises:
         StoreError: the verdict cannot be read.
     """
-    task, decision = ended.task, ended.decision
-    if decision is None:
-        return Outcome(
-            task=task,
-            state=State.SUCCEEDED,
-            value=ended.value,
-            exit_code=ended.exit_code,
-            suspect=ended.evidence is not None,
-            output=ended.output,
-        ), None
     with pipeline.store.transaction() as ledger:
         attempt = ledger.attempt(task.attempt_key)
     if attempt is None or attempt.details is None:
         msg = f"the store has forgotten the attempt {task.attempt_key}, which was just reported"
         raise StoreError(msg)
-    error = None if ended.evidence is None else ended.evidence.error
-    if decision.retry:
-        state: State = State.INTERRUPTED
-        raised: FailhookError = ExecutorClosed(f"the executor was closed; {decision.message}")
-    else:
-        held = decision.action is Action.HOLD
-        state = State.HELD if held else State.FAILED
-        raised = (TaskHeld if held else TaskFailed)(task, attempt.details, decision, error)
-    return Outcome(
-        task=task,
-        state=state,
-        details=attempt.details,
-        decision=decision,
-        error=error,
-        exit_code=ended.exit_code,
-        output=ended.output,
-    ), raised
+    return attempt.details
