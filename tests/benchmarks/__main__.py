@@ -20,6 +20,8 @@ from tests.benchmarks.hot_path import (
     verdicts,
 )
 from tests.benchmarks.measure import table
+from tests.benchmarks.postgres import draining, on_postgres
+from tests.postgres import programs, running
 
 
 def main() -> int:
@@ -28,9 +30,22 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         ratios = [importing(), *reports(), *verdicts(), on_sqlite(path), beside_bad_plugins()]
-        rate = events_per_second(path)
+        rate = events_per_second(path / "drain.db")
+    drained = None
+    if programs() is None:
+        print("no PostgreSQL server is installed here: its lines are left out")
+    else:
+        with running() as server:
+            ratios.append(on_postgres(server))
+            drained = draining(server)
     print(table(ratios))
     print(f"drain, SQLite, no-op plugin: {rate:,.0f} events/s (at least 5,000)")
+    if drained is not None:
+        ours, theirs = drained
+        print(
+            f"drain, PostgreSQL, no-op plugin: {ours:,.0f} events/s "
+            f"(a bare claim and delete: {theirs:,.0f})"
+        )
     return 0
 
 

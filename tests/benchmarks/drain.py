@@ -12,13 +12,16 @@ from tests.benchmarks.hot_path import First, pipeline, tasks
 EVENTS = 10_000
 
 
-def events_per_second(folder: Path) -> float:
-    """Return how many events a second one drainer hands to one no-op plugin, on SQLite."""
-    path = folder / "drain.db"
-    with pipeline(First(), store=open_store(path), dispatch="none") as filling:
+def events_per_second(where: Path | str) -> float:
+    """Return how many events a second one drainer hands to one no-op plugin.
+
+    Args:
+        where: a store of its own.
+    """
+    with pipeline(First(), store=open_store(where), dispatch="none") as filling:
         for task in tasks("drain", EVENTS):
             filling.failed(task, Evidence.returncode(3))
-    with pipeline(First(), store=open_store(path)) as draining:
+    with pipeline(First(), store=open_store(where)) as draining:
         begun = time.perf_counter()
         draining.flush(600)
         return EVENTS / (time.perf_counter() - begun)

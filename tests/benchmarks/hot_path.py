@@ -211,7 +211,7 @@ def on_sqlite(folder: Path) -> Ratio:
         connection.execute("BEGIN IMMEDIATE")
         event = None
         for table, statement, values in rows:
-            changed = [_of(task, sample, value) for value in values]
+            changed = [renamed(task, sample, value) for value in values]
             if table == "outbox":
                 changed[0] = event
             cursor = connection.execute(statement, changed)
@@ -244,7 +244,8 @@ def _rows_of(connection: sqlite3.Connection, sample: Task) -> list[tuple[str, st
     return found
 
 
-def _of(task: Task, sample: Task, value: Any) -> Any:
+def renamed(task: Task, sample: Task, value: Any) -> Any:
+    """Return a value of the sample's row as it is in the row of another task."""
     return value.replace(sample.name, task.name) if isinstance(value, str) else value
 
 
