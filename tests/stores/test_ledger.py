@@ -131,6 +131,23 @@ def test_held_accounts_are_those_on_hold(store):
         assert [] == list(ledger.held_accounts())
 
 
+def test_between_attempts_are_those_that_are_granted_another(store):
+    """Their last attempt failed, nothing closed them, and the next has not begun."""
+    between, running, ended, other = map(a_task, ("between", "running", "ended", "other"))
+    with store.transaction() as ledger:
+        for task, closed in ((between, ""), (running, ""), (ended, "failed"), (other, "held")):
+            ledger.save_attempt(a_failed_attempt(task))
+            ledger.save_account(an_account(task, closed=closed))
+        ledger.save_attempt(an_open_attempt(running.next_attempt()))
+        ledger.save_account(an_account(running.next_attempt(), closed=""))
+        assert [between.key] == [account.key for account in ledger.between_attempts()]
+    with store.transaction() as ledger:
+        assert [an_account(between, closed="")] == list(ledger.between_attempts())
+        ledger.save_attempt(an_open_attempt(between.next_attempt()))
+        ledger.save_account(an_account(between.next_attempt(), closed=""))
+        assert [] == list(ledger.between_attempts())
+
+
 def test_a_raise_inside_the_block_changes_nothing(store):
     """Ledger and outbox are as they were before a transaction that raised."""
     task = a_task()

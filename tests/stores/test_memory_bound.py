@@ -6,9 +6,12 @@ import pytest
 
 from failhook.errors import StartRefused
 from failhook.evidence import Evidence
+from failhook.groups import Handled
+from failhook.outbox.port import Bounds, DueGroup
 from failhook.pipeline import Pipeline
 from failhook.stores.memory import MemoryStore
 from failhook.task import Task
+from tests.stores.samples import NOW, a_task, an_event
 
 BUG = Evidence.exception(ValueError("no such column"))
 
@@ -30,3 +33,26 @@ def test_only_the_newest_ended_tasks_are_remembered():
     assert pipeline.resolve(held, "fail").final
     with pytest.raises(StartRefused):
         pipeline.started(newest)
+
+
+def test_a_queue_that_nobody_empties_stays_small():
+    """However many events pass through a full queue, nothing of the dropped ones is kept."""
+    store = MemoryStore(Bounds(events=10))
+    for number in range(5_000):
+        with store.transaction() as transaction:
+            transaction.enqueue(an_event(a_task(f"t{number}")), ["dead"], NOW)
+
+    (queue,) = store._queues.values()
+    assert 10 == store.pending() == len(queue.lines) == len(queue.known)
+    assert len(queue.heap) < 1_100
+    assert 4_990 == sum(each.events for each in store.drops())
+
+
+def test_the_notification_log_is_bounded():
+    """A plugin that never uses a key twice leaves a bounded number of notes."""
+    store = MemoryStore()
+    for number in range(10_100):
+        group = DueGroup("log", f"g{number}", (), 0, 0, "", None)
+        store.settle(group, Handled(note="n"), now=NOW)
+
+    assert 10_000 == len(store._log)

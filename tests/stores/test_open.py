@@ -64,8 +64,6 @@ def test_a_path_object_is_a_file_whatever_its_name(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("where", "words"),
     [
-        ("postgresql://user:secret@db/failhook", "no PostgreSQL store"),
-        ("postgres://db", "no PostgreSQL store"),
         ("mysql://user:secret@db/failhook", "it must be memory, a file name"),
         ("memory:name", "it must be memory, a file name"),
         ("", "it must be memory, a file name"),

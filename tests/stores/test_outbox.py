@@ -8,34 +8,9 @@ from datetime import timedelta
 import pytest
 
 from failhook.error_info import ErrorInfo
+from failhook.groups import Group
+from tests.stores.rows import after, bury, claim, events, ids, names, put, retry
 from tests.stores.samples import LATER, NOW, a_task, an_event
-
-
-def put(store, *events, plugins=("log",), now=NOW):
-    """Enqueue events in one transaction."""
-    with store.transaction() as transaction:
-        for event in events:
-            transaction.enqueue(event, plugins, now)
-
-
-def claim(store, plugin="log", *, now=NOW, lease=60, limit=100, owner="me"):
-    """Claim with what most tests want."""
-    return store.claim(plugin, now=now, lease=lease, limit=limit, owner=owner)
-
-
-def events(deliveries):
-    """The events of a batch."""
-    return [delivery.event for delivery in deliveries]
-
-
-def ids(deliveries):
-    """The rows of a batch."""
-    return [delivery.id for delivery in deliveries]
-
-
-def after(seconds):
-    """A time so many seconds later."""
-    return NOW + timedelta(seconds=seconds)
 
 
 def test_each_plugin_gets_each_event(store):
@@ -47,12 +22,13 @@ def test_each_plugin_gets_each_event(store):
     (for_alerts,) = claim(store, "alerts")
 
     assert [event, event] == [for_log.event, for_alerts.event]
-    assert ("log", 0, "") == (for_log.plugin, for_log.tries, for_log.group_key)
+    assert ("log", 0, event.event_id) == (for_log.plugin, for_log.tries, for_log.event_id)
+    assert "" == for_log.unreadable
     store.done([for_log.id])
     assert (0, 1) == (store.pending(["log"]), store.pending(["alerts"]))
     store.done([for_alerts.id])
     assert 0 == store.pending()
-    assert () == tuple(claim(store, "alerts", now=LATER))
+    assert [] == list(claim(store, "alerts", now=LATER))
 
 
 def test_no_live_exception_waits(store):
@@ -76,7 +52,7 @@ def test_an_event_already_there_adds_nothing(store):
     put(store, event)
     assert 1 == store.pending(["log"])
 
-    store.bury([delivery.id], error="no", now=NOW)
+    bury(store, [delivery.id])
     put(store, event)
     assert 0 == store.pending(["log"])
     assert [event] == events(claim(store, "late"))
@@ -92,6 +68,21 @@ def test_a_leased_row_is_nobody_elses_until_the_lease_expires(store):
 
     assert first.id == second.id
     assert [] == list(claim(store, now=after(61), owner="first"))
+
+
+def test_a_renewed_lease_lasts_longer(store):
+    """Its owner may prolong a lease; nobody else's, and no other plugin's, is."""
+    for plugin in ("log", "alerts"):
+        put(store, an_event(a_task("a")), an_event(a_task("b")), plugins=[plugin])
+        claim(store, plugin, limit=1, owner="slow")
+        claim(store, plugin, owner="other")
+
+    store.renew("log", owner="slow", until=after(300))
+    store.renew("log", owner="nobody", until=after(900))
+
+    assert ["b"] == names(claim(store, now=after(60), lease=600))
+    assert ["a"] == names(claim(store, now=after(300)))
+    assert ["a", "b"] == names(claim(store, "alerts", now=after(60)))
 
 
 def test_threads_never_hold_the_same_row(store):
@@ -110,6 +101,36 @@ def test_threads_never_hold_the_same_row(store):
     assert 100 == len(found) == len(set(found))
 
 
+def test_threads_that_report_and_deliver_leave_nothing_stuck(store):
+    """While some add events to the same tasks, others deliver: each arrives once, in order."""
+    rounds = 25
+
+    def report(task):
+        for attempt in range(1, 1 + rounds):
+            put(store, an_event(a_task(task, attempt=attempt)), plugins=["log", "alerts"])
+
+    def deliver(plugin):
+        found = []
+        while len(found) < 2 * rounds:
+            batch = claim(store, plugin, limit=3, owner=plugin)
+            found += [(row.event.task.name, row.event.task.attempt) for row in batch]
+            store.done(ids(batch))
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        reporting = [pool.submit(report, task) for task in "ab"]
+        delivering = [pool.submit(deliver, plugin) for plugin in ("log", "alerts")]
+        for each in reporting:
+            each.result()
+        delivered = [each.result() for each in delivering]
+
+    for found in delivered:
+        for task in "ab":
+            expected = [(task, attempt) for attempt in range(1, 1 + rounds)]
+            assert expected == [row for row in found if row[0] == task]
+    assert 0 == store.pending()
+
+
 def test_of_one_task_only_the_oldest_is_handed_out(store):
     """A plugin hears of one task in order: the next row waits for the one before it."""
     first, second = an_event(a_task()), an_event(a_task(attempt=2))
@@ -121,7 +142,7 @@ def test_of_one_task_only_the_oldest_is_handed_out(store):
     assert [first, other] == events(batch)
     assert [] == list(claim(store, now=LATER, owner="second"))
 
-    store.retry(ids(batch), not_before=LATER + timedelta(seconds=9), error="429")
+    retry(store, ids(batch), at=LATER + timedelta(seconds=9))
     assert [] == list(claim(store, now=LATER + timedelta(seconds=8)))
 
     store.done([batch[0].id])
@@ -134,23 +155,19 @@ def test_a_dead_letter_holds_nobody_back(store):
     put(store, first, second)
     (delivery,) = claim(store)
 
-    store.bury([delivery.id], error="refused", now=NOW)
+    bury(store, [delivery.id])
 
     assert [second] == events(claim(store))
 
 
-def test_what_comes_later_waits_for_no_dead_or_parked_row(store):
-    """A new event of a task goes at once when the task's older ones are dead or parked."""
-    for attempt, set_aside in enumerate(
-        (
-            lambda row: store.bury([row.id], error="no", now=NOW),
-            lambda row: store.park([row.id], group_key="g", not_before=LATER),
-        ),
-        start=1,
-    ):
-        put(store, an_event(a_task(attempt=attempt)))
-        (row,) = claim(store)
-        set_aside(row)
+def test_what_comes_later_waits_for_no_dead_or_grouped_row(store):
+    """A new event of a task goes at once when the task's older ones are dead or in a group."""
+    put(store, an_event(a_task(attempt=1)))
+    (row,) = claim(store)
+    bury(store, [row.id])
+    put(store, an_event(a_task(attempt=2)))
+    (row,) = claim(store)
+    store.group(row.id, [Group("g", LATER)], owner="me")
 
     put(store, an_event(a_task(attempt=3)))
 
@@ -161,10 +178,10 @@ def test_tasks_do_not_wait_for_each_other(store):
     """A row that is retried later lets the rows of other tasks pass."""
     put(store, an_event(a_task("a")))
     (slow,) = claim(store)
-    store.retry([slow.id], not_before=LATER, error="down")
+    retry(store, [slow.id], at=LATER)
     put(store, an_event(a_task("b")), now=after(5))
 
-    assert ["b"] == [event.task.name for event in events(claim(store, now=after(5)))]
+    assert ["b"] == names(claim(store, now=after(5)))
 
 
 def test_a_batch_has_no_more_than_its_limit_and_the_longest_due_first(store):
@@ -172,9 +189,7 @@ def test_a_batch_has_no_more_than_its_limit_and_the_longest_due_first(store):
     for number in range(5):
         put(store, an_event(a_task(f"t{number}")), now=after(5 - number))
 
-    batch = claim(store, now=LATER, limit=2)
-
-    assert ["t4", "t3"] == [event.task.name for event in events(batch)]
+    assert ["t4", "t3"] == names(claim(store, now=LATER, limit=2))
 
 
 def test_a_retried_row_counts_its_tries(store):
@@ -183,75 +198,8 @@ def test_a_retried_row_counts_its_tries(store):
     for tries in range(3):
         (delivery,) = claim(store, now=after(10 * tries))
         assert tries == delivery.tries
-        store.retry([delivery.id], not_before=after(10 * tries + 10), error="down")
+        retry(store, [delivery.id], at=after(10 * tries + 10))
         assert [] == list(claim(store, now=after(10 * tries + 9)))
-
-
-def test_parked_rows_come_together(store):
-    """Rows of one group come in one batch at their time: oldest first, untried, past the limit."""
-    expected = [an_event(a_task(f"t{number}")) for number in range(5)]
-    put(store, *expected)
-    for delivery in claim(store):
-        store.park([delivery.id], group_key="team=data", not_before=after(30))
-    put(store, an_event(a_task("alone")), now=after(31))
-
-    assert [] == list(claim(store, now=after(29)))
-    batch = claim(store, now=after(31), limit=2)
-
-    assert expected == events(batch)
-    assert {("team=data", 0)} == {(delivery.group_key, delivery.tries) for delivery in batch}
-    assert ["alone"] == [event.task.name for event in events(claim(store, now=after(31)))]
-
-
-def test_groups_do_not_mix(store):
-    """A batch holds one group, or rows without any."""
-    put(store, *(an_event(a_task(name)) for name in "abcd"))
-    for delivery, group in zip(claim(store), ("g", "h", "g", ""), strict=True):
-        store.park([delivery.id], group_key=group, not_before=after(30))
-
-    batches = []
-    while batch := claim(store, now=after(30)):
-        batches.append(sorted(event.task.name for event in events(batch)))
-
-    assert [["a", "c"], ["b"], ["d"]] == sorted(batches)
-
-
-def test_a_row_may_join_a_group_that_is_out(store):
-    """A row parked while its group is leased comes without it, or with it after the lease."""
-    put(store, an_event(a_task("a")), an_event(a_task("b")))
-    first, second = claim(store)
-    store.park([first.id], group_key="g", not_before=NOW)
-    (held,) = claim(store, owner="one", lease=60)
-    store.park([second.id], group_key="g", not_before=NOW)
-
-    assert [second.id] == ids(claim(store, owner="two", lease=50))
-    assert [held.id, second.id] == ids(claim(store, now=after(60)))
-
-
-def test_a_parked_row_lets_its_task_go_on(store):
-    """The plugin has heard of a parked row, so what happens to the task next reaches it at once."""
-    first, second = an_event(a_task()), an_event(a_task(attempt=2))
-    put(store, first, second)
-    (delivery,) = claim(store)
-
-    store.park([delivery.id], group_key="g", not_before=after(30))
-    (next_one,) = claim(store)
-    assert second == next_one.event
-    store.park([next_one.id], group_key="g", not_before=after(30))
-
-    assert [first, second] == events(claim(store, now=after(30)))
-
-
-def test_a_row_given_back_without_a_group_is_in_its_line_again(store):
-    """Parked under no key, the oldest row of a task holds back the others again."""
-    put(store, an_event(a_task()), an_event(a_task(attempt=2)))
-    (first,) = claim(store)
-    store.park([first.id], group_key="g", not_before=NOW)
-    (again,) = claim(store, limit=1)
-    store.park([again.id], group_key="", not_before=after(5))
-
-    assert [] == list(claim(store, now=after(4)))
-    assert [first.id] == ids(claim(store, now=after(5)))
 
 
 def test_a_closing_owner_gives_back_what_it_holds(store):
@@ -267,26 +215,127 @@ def test_a_closing_owner_gives_back_what_it_holds(store):
     assert (mine.id, 0) == (again.id, again.tries)
 
 
+def test_an_owner_may_give_back_the_rows_of_one_plugin(store):
+    """A lane that ends gives back its own plugin's rows alone."""
+    put(store, an_event(a_task()), plugins=["log", "alerts"])
+    claim(store, "log")
+    claim(store, "alerts")
+
+    store.release("me", "log")
+
+    assert [] == list(store.holders("log"))
+    assert ["me"] == list(store.holders("alerts"))
+    assert 1 == len(claim(store, "log", owner="next"))
+    assert [] == list(claim(store, "alerts", owner="next"))
+
+
+def test_holders_are_those_who_hold_something(store):
+    """The owners of leases are told per plugin, also when a lease has expired."""
+    put(store, an_event(a_task("a")), an_event(a_task("b")), plugins=["log", "alerts"])
+    (first,) = claim(store, limit=1, owner="one")
+    claim(store, limit=1, owner="two", lease=0)
+
+    assert ["one", "two"] == sorted(store.holders("log"))
+    assert [] == list(store.holders("alerts"))
+
+    store.done([first.id])
+    assert ["two"] == list(store.holders("log"))
+
+
+@pytest.mark.parametrize("what", ["retry", "bury", "group"])
+def test_what_is_done_under_a_lost_lease_changes_nothing(store, what):
+    """Whose lease has passed to another can neither put off, bury nor group what that one holds."""
+    put(store, an_event(a_task()))
+    (late,) = claim(store, lease=0, owner="late")
+    (held,) = claim(store, owner="holder")
+
+    {
+        "retry": lambda: retry(store, [late.id], at=LATER, owner="late"),
+        "bury": lambda: bury(store, [late.id], owner="late"),
+        "group": lambda: store.group(late.id, [Group("g", NOW)], owner="late"),
+    }[what]()
+
+    assert ["holder"] == list(store.holders("log"))
+    assert [] == list(store.dead_letters())
+    retry(store, [held.id], owner="holder")
+    (again,) = claim(store)
+    assert (held.id, 1) == (again.id, again.tries)
+
+
+def test_what_was_delivered_is_delivered_whoever_says_so(store):
+    """A late word that a row was delivered holds, also when another has it, or has given it up."""
+    put(store, an_event(a_task("a")), an_event(a_task("b")))
+    first, second = claim(store, lease=0, owner="late")
+    claim(store, owner="holder")
+    bury(store, [second.id], owner="holder")
+
+    store.done([first.id, second.id])
+
+    assert 0 == store.pending()
+    assert [] == list(store.dead_letters())
+    assert [] == list(store.holders("log"))
+
+
+@pytest.mark.parametrize("what", ["retry", "bury", "group", "done"])
+def test_a_row_that_is_gone_is_left_alone(store, what):
+    """Whoever comes back after its lease ran out and the row was delivered changes nothing."""
+    put(store, an_event(a_task("a")))
+    (late,) = claim(store)
+    store.done([late.id])
+    put(store, an_event(a_task("b")))
+
+    {
+        "retry": lambda: retry(store, [late.id], at=LATER),
+        "bury": lambda: bury(store, [late.id]),
+        "group": lambda: store.group(late.id, [Group("g", NOW)], owner="me"),
+        "done": lambda: store.done([late.id]),
+    }[what]()
+
+    assert [] == list(store.dead_letters())
+    (other,) = claim(store)
+    assert ("b", 0) == (other.event.task.name, other.tries)
+    assert other.id > late.id
+
+
 def test_a_dead_letter_tells_what_died_and_why(store):
-    """Dead letters come oldest first, with event, tries, error and time."""
+    """Dead letters come in the order of their ids, with event, tries, error, time and task."""
     put(store, an_event(a_task("a")), an_event(a_task("b")), plugins=["log", "alerts"])
     first, second = claim(store, "alerts")
-    store.retry([first.id], not_before=NOW, error="down")
+    retry(store, [first.id])
     claim(store, "alerts")
-    store.bury([first.id], error="still down", now=after(2))
-    store.bury([second.id], error="410 gone", now=after(1))
-
-    letters = store.dead_letters()
+    bury(store, [first.id], error="still down", now=after(2))
+    bury(store, [second.id], error="410 gone", now=after(1))
 
     assert [
-        (second.id, "alerts", second.event, 1, "410 gone", after(1)),
         (first.id, "alerts", first.event, 2, "still down", after(2)),
+        (second.id, "alerts", second.event, 1, "410 gone", after(1)),
     ] == [
         (letter.id, letter.plugin, letter.event, letter.tries, letter.error, letter.died_at)
-        for letter in letters
+        for letter in store.dead_letters()
+    ]
+    assert [(row.event_id, row.event.task.key) for row in (first, second)] == [
+        (letter.event_id, letter.task_key) for letter in store.dead_letters()
     ]
     assert (0, 2) == (store.pending(["alerts"]), store.pending())
     assert [] == list(claim(store, "alerts", now=LATER))
+
+
+def test_dead_letters_are_read_by_plugin_by_id_and_page_by_page(store):
+    """Whoever has many need not read them all."""
+    put(store, *(an_event(a_task(name)) for name in "abc"), plugins=["log", "alerts"])
+    bury(store, ids(claim(store)))
+    bury(store, ids(claim(store, "alerts")))
+    every = ids(store.dead_letters())
+
+    logged = ids(store.dead_letters("log"))
+    page = ids(store.dead_letters("log", limit=2))
+
+    assert (6, 3, []) == (len(every), len(logged), ids(store.dead_letters("nobody")))
+    assert logged == page + ids(store.dead_letters("log", after=page[-1], limit=2))
+    assert sorted(every) == every
+    assert logged[:1] == ids(store.dead_letters(ids=[logged[0], 4711]))
+    assert [] == ids(store.dead_letters("alerts", ids=[logged[0]]))
+    assert [] == ids(store.dead_letters(ids=[]))
 
 
 def test_a_revived_letter_is_delivered_as_if_new(store):
@@ -294,7 +343,7 @@ def test_a_revived_letter_is_delivered_as_if_new(store):
     first, second = an_event(a_task()), an_event(a_task(attempt=2))
     put(store, first, second)
     (delivery,) = claim(store)
-    store.bury([delivery.id], error="no", now=NOW)
+    bury(store, [delivery.id])
 
     assert 1 == store.revive([delivery.id, delivery.id, 4711], after(1))
     assert 0 == store.revive([delivery.id], after(1))
@@ -310,34 +359,13 @@ def test_a_dropped_letter_is_gone(store):
     """Only dead letters are dropped."""
     put(store, an_event(a_task("a")), an_event(a_task("b")))
     dead, alive = claim(store)
-    store.bury([dead.id], error="no", now=NOW)
+    bury(store, [dead.id])
 
     assert 1 == store.drop([dead.id, alive.id, 4711])
 
     assert [] == list(store.dead_letters())
     assert 1 == store.pending()
     assert 0 == store.revive([dead.id], NOW)
-
-
-@pytest.mark.parametrize("what", ["retry", "park", "bury", "done"])
-def test_a_row_that_is_gone_is_left_alone(store, what):
-    """Whoever comes back after its lease ran out and the row was delivered changes nothing."""
-    put(store, an_event(a_task("a")))
-    (late,) = claim(store)
-    store.done([late.id])
-    put(store, an_event(a_task("b")))
-
-    {
-        "retry": lambda: store.retry([late.id], not_before=LATER, error="late"),
-        "park": lambda: store.park([late.id], group_key="g", not_before=LATER),
-        "bury": lambda: store.bury([late.id], error="late", now=NOW),
-        "done": lambda: store.done([late.id]),
-    }[what]()
-
-    assert [] == list(store.dead_letters())
-    (other,) = claim(store)
-    assert ("b", 0) == (other.event.task.name, other.tries)
-    assert other.id > late.id
 
 
 def test_next_due_says_when_to_come_back(store):
@@ -352,11 +380,14 @@ def test_next_due_says_when_to_come_back(store):
 
     (delivery,) = claim(store, lease=60)
     assert after(60) == store.next_due(["log"], NOW)
-    store.retry([delivery.id], not_before=after(5), error="down")
+    retry(store, [delivery.id], at=after(5))
     assert after(5) == store.next_due(["log"], NOW)
     (other,) = claim(store, "alerts")
-    store.bury([other.id], error="no", now=NOW)
-    assert None is store.next_due(["alerts"], NOW)
+    store.group(other.id, [Group("g", after(7))], owner="me")
+    assert after(7) == store.next_due(["alerts"], NOW)
+    (last,) = claim(store, now=after(5))
+    bury(store, [last.id])
+    assert None is store.next_due(["log"], NOW)
 
 
 def test_next_due_does_not_count_rows_behind_the_first(store):
@@ -364,17 +395,17 @@ def test_next_due_does_not_count_rows_behind_the_first(store):
     put(store, an_event(a_task()), an_event(a_task(attempt=2)))
     (first,) = claim(store)
 
-    store.retry([first.id], not_before=after(30), error="down")
+    retry(store, [first.id], at=after(30))
 
     assert after(30) == store.next_due(["log"], after(1))
 
 
 def test_pending_counts_what_is_neither_delivered_nor_dead(store):
-    """Waiting, leased and parked rows count, of the plugins asked for."""
+    """Waiting, leased and grouped rows count, of the plugins asked for."""
     put(store, *(an_event(a_task(name)) for name in "abc"), plugins=["log", "alerts"])
-    leased, parked, dead = claim(store, "alerts")
-    store.park([parked.id], group_key="g", not_before=LATER)
-    store.bury([dead.id], error="no", now=NOW)
+    leased, grouped, dead = claim(store, "alerts")
+    store.group(grouped.id, [Group("g", LATER)], owner="me")
+    bury(store, [dead.id])
 
     assert 5 == store.pending()
     assert 2 == store.pending(["alerts", "nobody"])
@@ -382,27 +413,34 @@ def test_pending_counts_what_is_neither_delivered_nor_dead(store):
     assert leased.id in ids(claim(store, "alerts", now=LATER))
 
 
-def test_waiting_says_how_many_wait_for_whom_and_why(store):
-    """Per plugin: the count, and the error of the newest row that was tried; no dead letters."""
-    one, two, three = (an_event(a_task(name)) for name in ("one", "two", "three"))
-    put(store, one, two, three, plugins=["log", "alerts"])
-    first, second, _ = ids(claim(store, "alerts"))
-    store.retry([first], not_before=after(60), error="busy")
-    store.bury([second], error="gone", now=NOW)
+def test_waiting_says_how_many_wait_for_whom_since_when_and_why(store):
+    """Per plugin: the count, the newest error, the oldest time, and how many are in groups."""
+    one, two, three, four = (
+        an_event(a_task(name), observed_at=after(number))
+        for number, name in enumerate(("one", "two", "three", "four"))
+    )
+    put(store, one, two, three, four, plugins=["log", "alerts"])
+    first, second, third, _ = ids(claim(store, "alerts"))
+    store.group(second, [Group("g", LATER)], owner="me")
+    retry(store, [third], at=after(60), error="busy")
+    bury(store, [first], error="gone")
 
-    found = [(each.plugin, each.count, each.error) for each in store.waiting()]
-
-    assert [("alerts", 2, "busy"), ("log", 3, "")] == found
+    assert [("alerts", 3, "busy", after(1), 1), ("log", 4, "", after(0), 0)] == [
+        (each.plugin, each.count, each.error, each.since, each.grouped) for each in store.waiting()
+    ]
+    assert [("alerts", 1, "gone", after(0), 0)] == [
+        (each.plugin, each.count, each.error, each.since, each.grouped) for each in store.given_up()
+    ]
 
 
 def test_any_text_of_a_plugin_is_taken(store):
-    """An error or a group key that no UTF-8 writer accepts keeps no row from being put away."""
+    """An error that no UTF-8 writer accepts keeps no row from being put away."""
     put(store, an_event(a_task("a")), an_event(a_task("b")))
     first, second = claim(store)
 
-    store.park([first.id], group_key="g\udc80", not_before=NOW)
-    store.retry([second.id], not_before=NOW, error="e\udc80")
-    store.bury([second.id], error="e\udc80\x00", now=NOW)
+    retry(store, [second.id], error="e\udc80\x00")
+    claim(store, limit=1)
+    bury(store, [second.id], error="e\udc80\x00")
 
-    assert [first.id] == ids(claim(store))
     assert [second.id] == [letter.id for letter in store.dead_letters()]
+    assert first.id != second.id

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from failhook.stores.sqlite import SqliteStore
 from failhook.stores.sql.queries import migrations
+from failhook.stores.sqlite import SqliteStore
 from failhook.stores.sqlite.schema import PACKAGE, prepare
 from tests.stores.samples import NOW, a_failed_attempt, a_task, an_account, an_event
 
@@ -60,7 +60,9 @@ def test_an_older_schema_is_migrated_step_by_step(first_version):
     """Only the steps that a file lacks are taken, in order, and its version says so."""
     connection = sqlite3.connect(first_version, isolation_level=None)
 
-    prepare(connection, "file", {**migrations(PACKAGE), **LATER, 3: "ALTER TABLE more ADD COLUMN b;"})
+    prepare(
+        connection, "file", {**migrations(PACKAGE), **LATER, 3: "ALTER TABLE more ADD COLUMN b;"}
+    )
 
     assert (3,) == connection.execute("PRAGMA user_version").fetchone()
     assert [] == connection.execute("SELECT value, b FROM more").fetchall()
@@ -73,7 +75,11 @@ def test_a_migration_that_fails_changes_nothing(first_version):
     connection = sqlite3.connect(first_version, isolation_level=None)
 
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
-        prepare(connection, "file", {**migrations(PACKAGE), **LATER, 3: "INSERT INTO nowhere VALUES (1);"})
+        prepare(
+            connection,
+            "file",
+            {**migrations(PACKAGE), **LATER, 3: "INSERT INTO nowhere VALUES (1);"},
+        )
 
     assert (1,) == connection.execute("PRAGMA user_version").fetchone()
     connection.close()

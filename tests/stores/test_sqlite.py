@@ -81,7 +81,7 @@ def test_a_delivered_event_leaves_nothing_behind(store, path):
         transaction.enqueue(an_event(a_task("b")), ["log"], NOW)
     done, dropped = store.claim("log", now=NOW, lease=60, limit=9, owner="me")
     store.done([done.id])
-    store.bury([dropped.id], error="no", now=NOW)
+    store.bury([dropped.id], error="no", now=NOW, owner="me")
     store.drop([dropped.id])
     assert [1] == counts(path, "events")
 

@@ -14,7 +14,7 @@ from failhook.stores.memory.groups import MemoryGroups
 from failhook.stores.memory.reading import began, history_of, jobs_of, tally_of
 from failhook.stores.tallies import clock_problems
 
-BOUNDS: Final = Bounds(events=10_000, bytes=32 * 1024 * 1024)
+BOUNDS: Final = Bounds(events=8_000, bytes=16 * 1024 * 1024)
 """How much may wait for one plugin where nothing else is said: memory is dearer than a disk."""
 
 _ENDED: Final = ("succeeded", "failed")

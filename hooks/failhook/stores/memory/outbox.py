@@ -58,7 +58,6 @@ class MemoryOutbox:
                 queue = self._queues[plugin] = Queue(plugin)
             if event_id in queue.known:
                 continue
-            queue.known.add(event_id)
             queue.attach(self._new_row(queue, event, size, now, final=final))
             count = len(queue.passing) + len(queue.final)
             if count > bounds.events or queue.bytes > bounds.bytes:
@@ -263,7 +262,6 @@ class MemoryOutbox:
     def _forget(self, row: Row) -> None:
         del self._rows[row.id]
         row.queue.lose(row)
-        row.queue.known.discard(row.event.event_id)
 
 
 def delivery(row: Row) -> Delivery:

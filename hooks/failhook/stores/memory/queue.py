@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import chain
 from typing import Final
 
@@ -14,6 +14,9 @@ from failhook.event import FailureEvent
 from failhook.outbox.port import Bounds
 
 LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+
+_STALE: Final = 1_000
+"""Entries of a heap that may be out of date before it is made anew."""
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +67,7 @@ class Queue:
         lines: the rows of each task that are in no group, oldest first; only the first is claimed.
         groups: those that wait, by key.
         leased: the rows that somebody holds.
-        known: the ids of all events here, dead letters included.
+        known: how many rows each event has here, dead letters included; by its id.
         passing: all rows of events that are not final, oldest first, dead letters included.
         final: all rows of final ones.
         bytes: the size of all of them.
@@ -75,13 +78,15 @@ class Queue:
     lines: dict[str, list[Row]] = field(default_factory=dict[str, list[Row]])
     groups: dict[str, WaitingGroup] = field(default_factory=dict[str, WaitingGroup])
     leased: dict[int, Row] = field(default_factory=dict[int, Row])
-    known: set[str] = field(default_factory=set[str])
+    known: dict[str, int] = field(default_factory=dict[str, int])
     passing: dict[int, Row] = field(default_factory=dict[int, Row])
     final: dict[int, Row] = field(default_factory=dict[int, Row])
     bytes: int = 0
 
     def keep(self, row: Row, *, final: bool) -> None:
         """Count a row that is new here."""
+        event_id = row.event.event_id
+        self.known[event_id] = self.known.get(event_id, 0) + 1
         (self.final if final else self.passing)[row.id] = row
         self.bytes += row.size
 
@@ -90,6 +95,14 @@ class Queue:
         if self.passing.pop(row.id, None) is None:
             del self.final[row.id]
         self.bytes -= row.size
+        event_id = row.event.event_id
+        left = self.known.pop(event_id) - 1
+        if left:
+            self.known[event_id] = left
+        if len(self.heap) > _STALE + 2 * len(self.lines):
+            first = [line[0] for line in self.lines.values()]
+            self.heap = [(row.due, row.id) for row in first if not row.owner]
+            heapify(self.heap)
 
     def attach(self, row: Row) -> None:
         """Put a row into the line of its task."""

@@ -12,14 +12,18 @@ from typing import Final
 from failhook.stores.sql.database import Health
 
 _MEBIBYTE: Final = 1024 * 1024
-_LEAST_FREE: Final = 100 * _MEBIBYTE
+LEAST_FREE: Final = 100 * _MEBIBYTE
 """Bytes; a disk with less is nearly full."""
 
 _MOST_DAMAGE: Final = 3
 
 
-def examined(path: Path) -> Health:
+def examined(path: Path, *, least_free: int = LEAST_FREE) -> Health:
     """Look at every page of the file, on a connection of its own, so that nobody waits.
+
+    Args:
+        path: the file.
+        least_free: bytes that its disk should have left.
 
     Raises:
         sqlite3.Error: the file cannot be read at all.
@@ -29,7 +33,7 @@ def examined(path: Path) -> Health:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA query_only = ON")
         (schema,) = connection.execute("PRAGMA user_version").fetchone()
-        problems = [*_damage(connection, path), *_space(path)]
+        problems = [*_damage(connection, path), *_space(path, least_free)]
     return Health(schema, size, problems)
 
 
@@ -43,7 +47,7 @@ def _damage(connection: sqlite3.Connection, path: Path) -> Iterator[str]:
         yield f"{path} is damaged ({told}); move it away and restore a copy, or begin anew"
 
 
-def _space(path: Path) -> Iterator[str]:
+def _space(path: Path, least_free: int) -> Iterator[str]:
     free = shutil.disk_usage(path.parent).free
-    if free < _LEAST_FREE:
+    if free < least_free:
         yield f"the disk of {path} has only {free // _MEBIBYTE} MiB left; free some space on it"
