@@ -114,6 +114,10 @@ WRONG = {
         "[delivery]\nmax_failures = 0",
         ":2: delivery.max_failures is 0; it must be a whole number, 1 or more",
     ),
+    "delivery-bytes": (
+        "[delivery]\nmax_bytes = 1000",
+        ":2: delivery.max_bytes is 1000; it must be a whole number, 65536 or more",
+    ),
     "delivery-backoff": (
         "[delivery]\nbackoff = { initial = -1 }",
         ":2: delivery.backoff.initial is -1; it must be a number, 0 or more",

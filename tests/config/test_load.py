@@ -10,6 +10,7 @@ from failhook.config import Config, DeliverySettings, load_config
 from failhook.details import Confidence
 from failhook.errors import ConfigError
 from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.port import Bounds
 from failhook.policy import Backoff, Policy
 from failhook.task import Task
 
@@ -101,6 +102,7 @@ def test_the_defaults_of_delivery_are_those_of_the_outbox():
 
     for name in ("max_failures", "max_refusals", "backoff"):
         assert getattr(outbox, name) == getattr(settings, name)
+    assert Bounds() == Bounds(settings.max_events, settings.max_bytes)
 
 
 def test_the_path_given_wins_over_the_variable_and_that_over_the_working_directory(elsewhere):

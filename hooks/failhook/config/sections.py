@@ -14,6 +14,7 @@ from failhook.classify import read_user_rules
 from failhook.config.document import Document, Keys
 from failhook.config.settings import DeliverySettings
 from failhook.errors import ConfigError
+from failhook.event import MAX_BYTES
 from failhook.gate.overrides import Override, Policies
 from failhook.matchers import parse_matcher
 from failhook.policy import Backoff, Policy
@@ -21,6 +22,8 @@ from failhook.policy import Backoff, Policy
 _POLICY: Final = tuple(field.name for field in fields(Policy))
 _BACKOFF: Final = tuple(field.name for field in fields(Backoff))
 _DELIVERY: Final = tuple(field.name for field in fields(DeliverySettings))
+_LEAST: Final = {"max_failures": 1, "max_refusals": 1, "max_events": 1, "max_bytes": MAX_BYTES}
+"""The least that a number may be: the bounds must hold one event."""
 _BACKOFFS: Final = tuple(name for name in _POLICY if name.endswith("backoff"))
 _RULE_KEY: Final = re.compile(r"rules\[0\](?:\.(\w+))? ")
 
@@ -102,11 +105,11 @@ def read_delivery(document: Document, value: object) -> DeliverySettings:
         raise document.error(
             ("delivery", "time_limit"), f"is {limit!r}; it must be a number of seconds above 0"
         )
-    for name in ("max_failures", "max_refusals"):
-        count = settings.get(name, 1)
-        if type(count) is not int or count < 1:
+    for name, least in _LEAST.items():
+        count = settings.get(name, least)
+        if type(count) is not int or count < least:
             raise document.error(
-                ("delivery", name), f"is {count!r}; it must be a whole number, 1 or more"
+                ("delivery", name), f"is {count!r}; it must be a whole number, {least} or more"
             )
     if "backoff" in settings:
         given = _backoff(document, ("delivery", "backoff"), settings["backoff"])

@@ -23,12 +23,16 @@ class DeliverySettings:
         max_failures: a plugin that raised this often on one event gets it no more.
         max_refusals: the same for one that says ``Undelivered(retryable=True)``.
         backoff: the wait between two tries.
+        max_events: how many events may wait for one plugin, dead letters included.
+        max_bytes: how many bytes these may have, as JSON.
     """
 
     time_limit: float = 10.0
     max_failures: int = 5
     max_refusals: int = 50
     backoff: Backoff = Backoff(initial=1.0)
+    max_events: int = 100_000
+    max_bytes: int = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

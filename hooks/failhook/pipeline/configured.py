@@ -17,7 +17,7 @@ from failhook.gate.overrides import Policies
 from failhook.log import say
 from failhook.manager import Limits, Manager, Provisions
 from failhook.outbox.limits import DeliveryLimits
-from failhook.outbox.port import Store
+from failhook.outbox.port import Bounds, Store
 from failhook.redact import Redactor
 from failhook.stores import open_store
 
@@ -50,7 +50,8 @@ def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
     config = path if isinstance(path, Config) else load_config(path)
     rules = read_user_rules(config.rules)
     redactor = Redactor(extra=config.redact)
-    opened = open_store(config.store or store or "memory")
+    bounds = Bounds(config.delivery.max_events, config.delivery.max_bytes)
+    opened = open_store(config.store or store or "memory", bounds)
     clock = SystemClock()
     try:
         return Parts(
