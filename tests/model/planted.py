@@ -88,9 +88,7 @@ PLANTED = {
     "Slack webhook": _in(
         "POST https://hooks.slack.com/services/SECRET 404", f"T0{_WORD}/B0{_WORD}/{_LONG}"
     ),
-    "Stripe": _in(
-        "no such charge with SECRET", "sk_" + "live_" + _LONG, "no such charge with s***"
-    ),
+    "Stripe": _in("no such charge with SECRET", "sk_" + "live_" + _LONG),
     "OpenAI": _in("Incorrect API key provided: SECRET.", "sk-" + "proj-" + _LONG),
     "JWT": _in("claims of SECRET are expired", _JWT),
     "private key": Planted(
@@ -106,3 +104,13 @@ PLANTED = {
     "XML": _in("<user>app</user><password>SECRET</password>", _WORD),
     "source line": _in('    conn = connect("db", password="SECRET")', _WORD),
 }
+
+
+class Broken:
+    """A source of secrets that cannot bear one word."""
+
+    def spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Raise where the word stands."""
+        if "fragile" in text:
+            raise RuntimeError(text)
+        return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
@@ -179,7 +180,14 @@ class Classifier:
     def _report(self, what: str, error: Exception) -> None:
         if what not in self._reported and len(self._reported) < _MANY:
             self._reported.add(what)
-            _log.error("%s raised %r; the verdict goes on without it", what, error, exc_info=error)
+            # Not what it says: that may quote the task.
+            _log.error("%s raised %s; the verdict goes on without it", what, _place_of(error))
+
+
+def _place_of(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__qualname__}{where}"
 
 
 _MANY: Final = 256

@@ -19,6 +19,7 @@ from failhook.details import Kind
 from failhook.errors import EvidenceError
 from failhook.evidence import Evidence
 from failhook.redact import Redactor
+from failhook.redact.sources import open_redactor
 from failhook.task import Task
 
 _YAML: Final = re.compile(r"(?m)^(?:apiVersion|kind|items): ?")
@@ -89,7 +90,7 @@ def judge_of(arguments: argparse.Namespace) -> Judge:
     return Judge(
         Classifier(read_user_rules(config.rules)),
         _task(arguments, config),
-        Redactor(extra=config.redact),
+        open_redactor(config.redact, config.redact_sources),
     )
 
 

@@ -15,6 +15,7 @@ from failhook.config.sections import (
     read_plugins,
     read_policies,
     read_rules,
+    read_sources,
     read_store,
 )
 from failhook.config.settings import Config
@@ -69,6 +70,7 @@ def _read(document: Document) -> Config:
         blocked=blocked,
         delivery=read_delivery(document, root.get("delivery", {})),
         redact=read_patterns(document, root.get("redact", {})),
+        redact_sources=read_sources(document, root.get("redact", {})),
     )
 
 

@@ -18,12 +18,15 @@ from failhook.event import MAX_BYTES
 from failhook.gate.overrides import Override, Policies
 from failhook.matchers import parse_matcher
 from failhook.policy import Backoff, Policy
+from failhook.redact.linear import why_refused
+from failhook.redact.sources import why_missing
 
 _POLICY: Final = tuple(field.name for field in fields(Policy))
 _BACKOFF: Final = tuple(field.name for field in fields(Backoff))
 _DELIVERY: Final = tuple(field.name for field in fields(DeliverySettings))
 _LEAST: Final = {"max_failures": 1, "max_refusals": 1, "max_events": 1, "max_bytes": MAX_BYTES}
 """The least that a number may be: the bounds must hold one event."""
+_REDACT: Final = ("patterns", "sources")
 _BACKOFFS: Final = tuple(name for name in _POLICY if name.endswith("backoff"))
 _RULE_KEY: Final = re.compile(r"rules\[0\](?:\.(\w+))? ")
 
@@ -118,17 +121,26 @@ def read_delivery(document: Document, value: object) -> DeliverySettings:
 
 
 def read_patterns(document: Document, value: object) -> tuple[str, ...]:
-    """Read ``[redact]``: further regular expressions of what is secret."""
+    """Read ``patterns`` of ``[redact]``: further regular expressions of what is secret."""
     table = document.table(("redact",), value)
-    document.only(("redact",), table, ("patterns",))
+    document.only(("redact",), table, _REDACT)
     patterns = document.texts(("redact", "patterns"), table.get("patterns", []))
     for number, pattern in enumerate(patterns):
-        try:
-            re.compile(pattern)
-        except (re.error, OverflowError) as error:
-            keys = ("redact", "patterns", number)
-            raise document.error(keys, f"is not a regular expression: {error}") from None
+        problem = why_refused(pattern)
+        if problem:
+            raise document.error(("redact", "patterns", number), problem)
     return patterns
+
+
+def read_sources(document: Document, value: object) -> tuple[str, ...]:
+    """Read ``sources`` of ``[redact]``: catalogues that are asked too."""
+    table = document.table(("redact",), value)
+    sources = document.texts(("redact", "sources"), table.get("sources", []))
+    for number, source in enumerate(sources):
+        problem = why_missing(source)
+        if problem:
+            raise document.error(("redact", "sources", number), problem)
+    return sources
 
 
 def _policy(

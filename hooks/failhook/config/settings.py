@@ -51,6 +51,7 @@ class Config:
             ``enabled = false``.
         delivery: how hard deliveries are tried.
         redact: further regular expressions of what is secret: ``patterns`` of ``[redact]``.
+        redact_sources: catalogues of secrets that are asked too: ``sources`` of ``[redact]``.
     """
 
     path: Path | None = None
@@ -62,3 +63,4 @@ class Config:
     blocked: tuple[str, ...] = ()
     delivery: DeliverySettings = DeliverySettings()
     redact: tuple[str, ...] = ()
+    redact_sources: tuple[str, ...] = ()

@@ -40,7 +40,7 @@ from failhook.event_build.rewrite import (
 )
 from failhook.phases import PhaseHistory
 from failhook.redact import Redactor
-from failhook.redact.redactor import LONGEST_TOKEN
+from failhook.redact.cuts import LONGEST_TOKEN
 from failhook.task import Task
 from failhook.text import clean, cut, cut_redacted
 

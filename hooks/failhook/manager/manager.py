@@ -22,6 +22,7 @@ from failhook.manager.listener import Listener
 from failhook.manager.outcome import DELIVERED, Call, Outcome, Status, failed
 from failhook.manager.provisions import Provisions, VolatileState
 from failhook.manager.registry import Registry
+from failhook.redact import Redactor
 from failhook.task import Task
 
 
@@ -33,7 +34,8 @@ class Manager:
             settings, a state that lives as long as the process, and `clock`.
         clock: the time.
         limits: how long a plugin may take, and how often it may fail.
-        redact: takes secrets out of what is logged and reported of a plugin's errors.
+        redact: takes secrets out of what is logged and reported of a plugin's errors; with the
+            built-in shapes unless given.
     """
 
     def __init__(
@@ -42,13 +44,13 @@ class Manager:
         *,
         clock: Clock | None = None,
         limits: Limits | None = None,
-        redact: Callable[[str], str] = str,
+        redact: Callable[[str], str] | None = None,
     ) -> None:
         self._clock: Clock = clock or SystemClock()
         self._limits = limits or Limits()
-        self._redact = redact
+        self._redact = redact or Redactor().redact
         self._on_call: Callable[[Call], None] | None = None
-        self._registry = Registry(provide or self._provisions, self._listener)
+        self._registry = Registry(provide or self._provisions, self._listener, self._redact)
         self._wanting: dict[EventType, tuple[str, ...]] = {}
         self._classifiers: tuple[Listener, ...] = ()
         self._changed()

@@ -96,7 +96,7 @@ def undelivered(error: Undelivered, line: str) -> Outcome:
     )
 
 
-def error_line(error: BaseException, redact: Callable[[str], str] = str) -> str:
+def error_line(error: BaseException, redact: Callable[[str], str]) -> str:
     """Describe an exception in one line without secrets, whatever it does when it is looked at."""
     known = issubclass(type(error), FailhookError | NoAnswer)
     return cut_redacted(redact(headline(error, named=not known)), _MAX_LINE, head=0.8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,7 +45,9 @@ class VolatileState:
             self._values[key] = value
 
 
-def construct(plugin: type, name: str, provisions: Provisions) -> object:
+def construct(
+    plugin: type, name: str, provisions: Provisions, redact: Callable[[str], str]
+) -> object:
     """Return an instance, made with those of settings, state and clock that it names.
 
     Raises:
@@ -60,4 +63,4 @@ def construct(plugin: type, name: str, provisions: Provisions) -> object:
     except (ConfigError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise RegistrationError(f"{where} raised {error_line(error)}") from error
+        raise RegistrationError(f"{where} raised {error_line(error, redact)}") from error

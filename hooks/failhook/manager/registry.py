@@ -38,13 +38,20 @@ class Registry:
     Args:
         provide: what the constructor of a plugin may name, by the plugin's name.
         listener: makes the listener of a plugin that passed the checks.
+        redact: takes secrets out of what a plugin raised.
     """
 
-    def __init__(self, provide: Callable[[str], Provisions], listener: MakeListener) -> None:
+    def __init__(
+        self,
+        provide: Callable[[str], Provisions],
+        listener: MakeListener,
+        redact: Callable[[str], str],
+    ) -> None:
         self.hooks = hook_arguments()
         self.listeners: dict[str, Listener] = {}
         self._provide = provide
         self._listener = listener
+        self._redact = redact
         self._pluggy = pluggy.PluginManager("failhook")
         self._pluggy.add_hookspecs(FailureListener)
 
@@ -70,7 +77,7 @@ class Registry:
                     "hear everything twice; register it once"
                 )
         if inspect.isclass(plugin):
-            plugin = construct(plugin, name, self._provide(name))
+            plugin = construct(plugin, name, self._provide(name), self._redact)
         try:
             found = implementations(plugin, name, self.hooks)
             close = _close(plugin, name)
@@ -78,7 +85,7 @@ class Registry:
             raise
         except Exception as error:
             raise RegistrationError(
-                f"plugin {name!r} cannot be looked at: {error_line(error)}"
+                f"plugin {name!r} cannot be looked at: {error_line(error, self._redact)}"
             ) from error
         self.listeners[name] = self._listener(name, plugin, found, close)
         place = _Place()
@@ -118,11 +125,11 @@ class Registry:
             if not wanted(point):
                 continue
             try:
-                self.register(_load(point), point.name)
+                self.register(_load(point, self._redact), point.name)
             except RegistrationError as error:
                 problems.append(f"{error}{_client_hint(point.name, error.__cause__)}")
             except ConfigError as error:
-                problems.append(f"plugin {point.name!r}: {error}")
+                problems.append(f"plugin {point.name!r}: {self._redact(str(error))}")
             else:
                 loaded.append(point.name)
         if problems:
@@ -158,14 +165,14 @@ def _close(plugin: object, name: str) -> Implementation | None:
     return Implementation("close", close, arguments)
 
 
-def _load(point: EntryPoint) -> object:
+def _load(point: EntryPoint, redact: Callable[[str], str]) -> object:
     try:
         return point.load()
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise RegistrationError(
-            f"plugin {point.name!r} ({point.value}) cannot be loaded: {error_line(error)}"
+            f"plugin {point.name!r} ({point.value}) cannot be loaded: {error_line(error, redact)}"
         ) from error
 
 

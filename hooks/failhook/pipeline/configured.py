@@ -19,6 +19,7 @@ from failhook.manager import Limits, Manager, Provisions
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Bounds, Store
 from failhook.redact import Redactor
+from failhook.redact.sources import open_redactor
 from failhook.stores import open_store
 
 _BUNDLED: Final = "failhook_sinks."
@@ -49,7 +50,7 @@ def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
     """
     config = path if isinstance(path, Config) else load_config(path)
     rules = read_user_rules(config.rules)
-    redactor = Redactor(extra=config.redact)
+    redactor = open_redactor(config.redact, config.redact_sources)
     bounds = Bounds(config.delivery.max_events, config.delivery.max_bytes)
     opened = open_store(config.store or store or "memory", bounds)
     clock = SystemClock()

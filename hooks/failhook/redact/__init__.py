@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from failhook.redact.pattern import Pattern
-from failhook.redact.redactor import HIDDEN, WITHHELD, Redactor
+from failhook.redact.pattern import Pattern, Shape
+from failhook.redact.redactor import HIDDEN, WITHHELD, Redactor, Source
 from failhook.redact.shapes import DEFAULT
 
-__all__ = ["DEFAULT", "HIDDEN", "WITHHELD", "Pattern", "Redactor"]
+__all__ = ["DEFAULT", "HIDDEN", "WITHHELD", "Pattern", "Redactor", "Shape", "Source"]

@@ -1,70 +1,63 @@
-"""The redactor: finds what the patterns describe, and puts a marker in its place."""
+"""The redactor: finds what the shapes describe, and puts a marker in its place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Protocol
 
 from failhook.errors import ConfigError
-from failhook.redact.pattern import Pattern
+from failhook.redact.cuts import marks, merged, minus, tokens_at
+from failhook.redact.linear import why_refused
+from failhook.redact.pattern import Pattern, Shape, Span
+from failhook.redact.scan import Scan
 from failhook.redact.shapes import DEFAULT
-from failhook.text import CUT_MARK, clean
+from failhook.text import clean
 
 HIDDEN: Final = "***"
 WITHHELD: Final = "[text withheld: redaction failed]"
-LONGEST_TOKEN: Final = 4_096
-"""Characters that are withheld, at most, after a coarse cut."""
 
-LONGEST_END: Final = 256
-"""Characters that are withheld, at most, before one: the patterns know a long secret there by its
-beginning, which a rest after the cut has lost."""
-
-_CUT_SIGN: Final = "[... "
 _REMEMBERED: Final = 1_024
 _SHORT: Final = 1_024
+_LINES: Final = 16_384
+"""Characters. Of longer text, lines that were seen before are not looked for."""
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
-class _Finder(Protocol):
-    """What finds secrets; `Pattern` says what its parts mean."""
+class Source(Protocol):
+    """Finds secrets of its own kind."""
 
-    @property
-    def signs(self) -> tuple[str, ...]: ...
-    @property
-    def folded(self) -> bool: ...
-    def spans(self, text: str) -> Iterator[tuple[int, int]]: ...
+    def spans(self, text: str) -> Iterable[Span]:
+        """Return where there is something to hide; it may raise."""
+        ...
 
 
 class Redactor:
     """Hides secrets in text; it never raises, and takes time linear in the text.
 
     Args:
-        patterns: the shapes of secrets; `DEFAULT` unless given.
-        extra: the user's own, tried beside them: regular expressions, or patterns. What their
-            groups match is hidden, or the whole match where they have none.
+        shapes: the shapes of secrets; `DEFAULT` unless given.
+        extra: the user's own, tried beside them: regular expressions, or what finds secrets by
+            itself. What the groups of an expression match is hidden, or the whole match where it
+            has none.
 
     Raises:
-        ConfigError: an expression cannot be compiled.
+        ConfigError: an expression cannot be compiled, or may take more than linear time.
     """
 
     def __init__(
-        self, patterns: Iterable[Pattern] = DEFAULT, extra: Sequence[str | Pattern] = ()
+        self, shapes: Iterable[Shape] = DEFAULT, extra: Sequence[str | Source] = ()
     ) -> None:
-        found: list[_Finder] = [_TokensAtCuts(), *patterns, *map(_compiled, extra)]
-        self._always = [finder for finder in found if not finder.signs]
-        self._by_sign = [
-            (sign, [finder for finder in found if sign in finder.signs])
-            for sign in dict.fromkeys(sign for finder in found for sign in finder.signs)
-        ]
+        self._scan = Scan(shapes)
+        self._extra = [_compiled(each) if isinstance(each, str) else each for each in extra]
         self._plain: set[str] = set()
         self._signless: set[str] = set()
 
     def redact(self, text: str) -> str:
         """Return the text with ``***`` in the place of each secret; names of secrets stay.
 
-        Where hiding fails the text is withheld as a whole, and `WITHHELD` stands for it.
+        Where hiding fails the text is withheld as a whole, and `WITHHELD` stands for it. Where far
+        more of it looks secret than text has, the rest is left out with a mark.
         """
         if text in self._plain:
             return text
@@ -90,31 +83,34 @@ class Redactor:
         return True
 
     def _redacted(self, text: str) -> str:
-        finders = self._suspects(text)
-        if not finders:
-            return text
-        folded = text.lower()
-        if len(folded) != len(text):  # a letter that grows would move all that follow it
-            folded = text.translate(_ASCII_LOWER)
-        spans: list[tuple[int, int]] = []
-        for finder in finders:
-            spans.extend(finder.spans(folded if finder.folded else text))
-        return _without(text, spans) if spans else text
+        spans: list[Span] = []
+        end = len(text)
+        if self._suspect(text):
+            spans, end = self._scan.find(text, _folded(text))
+            cuts = marks(text[:end])
+            spans.extend(tokens_at(cuts, text, HIDDEN))
+        else:
+            cuts = ()
+        for source in self._extra:
+            spans.extend(source.spans(text))
+        return _without(text, spans, cuts, end)
 
-    def _suspects(self, text: str) -> Collection[_Finder]:
-        """Return what may find something: whose sign occurs, or that has none.
+    def _suspect(self, text: str) -> bool:
+        """Return whether any sign of a secret may occur.
 
-        Lines without any sign are remembered: a traceback has few that were not seen before.
+        Short lines without any are remembered: a traceback has few that were not seen before.
         """
+        if len(text) > _LINES:
+            return True
         signless = self._signless
         unknown = [line for line in text.split("\n") if line not in signless]
-        folded = "\n".join(unknown).lower()
-        hits = [(sign, finders) for sign, finders in self._by_sign if sign in folded]
+        if not unknown:
+            return False
+        if self._scan.suspects(_folded("\n".join(unknown))):
+            return True
         for line in unknown:
-            small = line.lower() if hits else ""
-            if not any(sign in small for sign, _ in hits):
-                _remember(signless, line)
-        return dict.fromkeys(chain(self._always, *[finders for _, finders in hits]))
+            _remember(signless, line)
+        return False
 
 
 def _remember(memory: set[str], text: str) -> None:
@@ -124,73 +120,43 @@ def _remember(memory: set[str], text: str) -> None:
         memory.add(text)
 
 
-def _compiled(extra: str | Pattern) -> Pattern:
-    if isinstance(extra, Pattern):
-        return extra
-    try:
-        return Pattern(extra, re.compile(extra))
-    except re.error as error:
-        msg = f"redaction pattern {extra!r} is not a regular expression: {error}"
-        raise ConfigError(msg) from None
+def _compiled(expression: str) -> Pattern:
+    problem = why_refused(expression)
+    if problem:
+        msg = f"redaction pattern {expression!r} {problem}"
+        raise ConfigError(msg)
+    return Pattern(expression, re.compile(expression))
 
 
-class _TokensAtCuts:
-    """Finds the tokens on either side of a coarse cut: either may be the rest of a secret."""
-
-    signs = (_CUT_SIGN,)
-    folded = False
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        done = 0
-        for mark in CUT_MARK.finditer(text):
-            start, end = mark.span()
-            before = text[max(done, start - LONGEST_END) : start]
-            if before and not before[-1].isspace() and not before.endswith(HIDDEN):
-                yield start - len(before.split()[-1]), start
-            after = text[end : end + LONGEST_TOKEN]
-            done = end
-            if after and not after[0].isspace():
-                done += len(after.split(maxsplit=1)[0])
-                yield end, done
+def _folded(text: str) -> str:
+    """Return the text in lower case, each letter where it was."""
+    folded = text.lower()
+    if len(folded) != len(text):  # a letter that grows would move all that follow it
+        folded = text.replace("\u0130", "i").lower()
+    return folded if len(folded) == len(text) else text.translate(_ASCII_LOWER)
 
 
-def _without(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return the text with one marker for each run of spans; the marks of cuts stay."""
-    marks = [mark.span() for mark in CUT_MARK.finditer(text)] if _CUT_SIGN in text else []
+def _without(text: str, spans: list[Span], cuts: Sequence[Span], end: int) -> str:
+    """Return the text with one marker for each run of spans; the marks of cuts stay.
+
+    Args:
+        text: the text.
+        spans: what is to be hidden.
+        cuts: where the marks of cuts are.
+        end: where the text ends that may be shown.
+    """
     pieces: list[str] = []
     position = 0
-    for start, end in _minus(_merged(spans), marks):
+    for start, stop in minus(merged(spans), cuts) if spans else ():
+        if start >= end:
+            break
         pieces += (text[position:start], HIDDEN)
-        position = end
-    hidden = "".join((*pieces, text[position:]))
+        position = stop
+    if end < len(text):
+        pieces += (text[position:end], f"[... {len(text) - end} characters left out ...]")
+    elif pieces:
+        pieces.append(text[position:])
+    else:
+        return text
+    hidden = "".join(pieces)
     return text if hidden == text else hidden
-
-
-def _merged(spans: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    spans.sort()
-    start, end = spans[0]
-    for first, last in spans:
-        if first > end:
-            yield start, end
-            start = first
-        end = max(end, last)
-    yield start, end
-
-
-def _minus(
-    spans: Iterable[tuple[int, int]], marks: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    """Yield what is left of the spans beside the marks; both are in order and apart."""
-    number = 0
-    for first, last in spans:
-        start = first
-        while number < len(marks) and marks[number][0] < last:
-            mark = marks[number]
-            if start < mark[0]:
-                yield start, mark[0]
-            start = max(start, mark[1])
-            if mark[1] > last:
-                break
-            number += 1
-        if start < last:
-            yield start, last

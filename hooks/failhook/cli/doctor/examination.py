@@ -21,6 +21,7 @@ from failhook.config import Config, load_config
 from failhook.errors import ConfigError, StoreError
 from failhook.outbox.port import Store, StoreReport
 from failhook.redact import Redactor
+from failhook.redact.sources import open_redactor
 from failhook.stores import open_store
 
 _LEAST_SECRET: Final = 8
@@ -60,7 +61,7 @@ class Examination:
             yield act("settings", str(error), "put it right: nothing starts until then")
             config = Config()
         else:
-            self._redactor = Redactor(extra=config.redact)
+            self._redactor = open_redactor(config.redact, config.redact_sources)
             self._values = [
                 value
                 for settings in config.plugins.values()

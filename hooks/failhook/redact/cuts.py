@@ -1,0 +1,66 @@
+"""What stands at a coarse cut: it may be a rest of a secret that nothing tells any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from failhook.redact.pattern import Span
+from failhook.text import CUT_MARK
+
+LONGEST_TOKEN: Final = 4_096
+"""Characters that are withheld, at most, after a coarse cut."""
+
+LONGEST_END: Final = 256
+"""Characters that are withheld, at most, before one: the shapes know a long secret there by its
+beginning, which a rest after the cut has lost."""
+
+_SIGN: Final = "[... "
+
+
+def marks(text: str) -> Sequence[Span]:
+    """Return where the marks of coarse cuts are."""
+    return [mark.span() for mark in CUT_MARK.finditer(text)] if _SIGN in text else ()
+
+
+def tokens_at(cuts: Sequence[Span], text: str, hidden: str) -> Iterator[Span]:
+    """Yield the tokens on either side of each cut, but for one that is `hidden` already."""
+    done = 0
+    for start, end in cuts:
+        before = text[max(done, start - LONGEST_END) : start]
+        if before and not before[-1].isspace() and not before.endswith(hidden):
+            yield start - len(before.split()[-1]), start
+        after = text[end : end + LONGEST_TOKEN]
+        done = end
+        if after and not after[0].isspace():
+            done += len(after.split(maxsplit=1)[0])
+            yield end, done
+
+
+def merged(spans: list[Span]) -> Iterator[Span]:
+    """Yield the spans in order; those that touch are one."""
+    spans.sort()
+    start, end = spans[0]
+    for first, last in spans:
+        if first > end:
+            yield start, end
+            start = first
+        end = max(end, last)
+    yield start, end
+
+
+def minus(spans: Iterable[Span], cuts: Sequence[Span]) -> Iterator[Span]:
+    """Yield what is left of the spans beside the cuts; both are in order and apart."""
+    number = 0
+    for first, last in spans:
+        start = first
+        while number < len(cuts) and cuts[number][0] < last:
+            cut = cuts[number]
+            if start < cut[0]:
+                yield start, cut[0]
+            start = max(start, cut[1])
+            if cut[1] > last:
+                break
+            number += 1
+        if start < last:
+            yield start, last
