@@ -60,7 +60,9 @@ def test_what_was_committed_stays_and_each_call_connects_anew(server, settings, 
     store.close()
 
 
-@pytest.mark.parametrize("use", [lambda store: report(store, "b"), lambda store: store.pending()])
+@pytest.mark.parametrize(
+    "use", [lambda store: report(store, "b"), lambda store: store.pending()], ids=["write", "read"]
+)
 def test_a_restart_between_two_calls_goes_unnoticed(server, store, use):
     """A call on a connection that died meanwhile takes a new one, and does not fail."""
     report(store, "a")

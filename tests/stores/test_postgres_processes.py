@@ -6,6 +6,8 @@ import os
 import random
 import signal
 import traceback
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 
 import pytest
@@ -85,6 +87,65 @@ def test_reports_of_one_task_count_one_by_one(postgres_url):
         account = transaction.account(task.key)
     assert account is not None
     assert 100 == account.user
+    store.close()
+
+
+@contextmanager
+def meanwhile(where, work):
+    """Begin some work, go on when it waits for a lock or is done, and in the end await it."""
+    watching = open_store(where)
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work)
+        while not working.done():
+            with watching._database.reading() as cursor:
+                query = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                if cursor.execute(query).fetchone() is not None:
+                    break
+        yield
+        working.result()
+    watching.close()
+
+
+def test_who_waited_for_a_task_sees_what_its_last_holder_did(postgres_url):
+    """A report that waited counts on from what was committed meanwhile, never from before."""
+    store, task = open_store(postgres_url), a_task()
+
+    def count_on():
+        with store.transaction() as transaction:
+            account = transaction.account(task.key) or an_account(task, user=0)
+            transaction.save_account(account._replace(user=account.user + 1))
+
+    with ExitStack() as stack, store.transaction() as transaction:
+        transaction.save_account(an_account(task, user=41))
+        stack.enter_context(meanwhile(postgres_url, count_on))
+
+    with store.transaction() as transaction:
+        account = transaction.account(task.key)
+    assert account is not None
+    assert 42 == account.user
+    store.close()
+
+
+@pytest.mark.parametrize("end", ["done", "bury", "group"])
+def test_a_row_that_comes_while_the_one_before_it_goes_is_not_left_behind(postgres_url, end):
+    """A report and the end of the task's last delivery may meet: the next row is ready after."""
+    store = open_store(postgres_url)
+    with store.transaction() as transaction:
+        transaction.save_account(an_account(a_task()))
+        transaction.enqueue(an_event(a_task()), ["log"], NOW)
+    (row,) = store.claim("log", now=NOW, lease=60, limit=9, owner="me")
+    ends = {
+        "done": lambda: store.done([row.id]),
+        "bury": lambda: store.bury([row.id], error="no", now=NOW, owner="me"),
+        "group": lambda: store.group(row.id, [Group("g", NOW)], owner="me"),
+    }
+
+    with ExitStack() as stack, store.transaction() as transaction:
+        transaction.enqueue(an_event(a_task(attempt=2)), ["log"], NOW)
+        stack.enter_context(meanwhile(postgres_url, ends[end]))
+
+    (following,) = store.claim("log", now=NOW, lease=60, limit=9, owner="me")
+    assert an_event(a_task(attempt=2)) == following.event
     store.close()
 
 

@@ -150,28 +150,6 @@ def test_a_task_that_is_held_too_long_is_reported_and_others_are_not_held(store,
     impatient.close()
 
 
-def test_who_waits_for_a_task_sees_what_its_last_holder_did(store):
-    """A report that waited counts on from what was committed meanwhile, never from before."""
-    task = a_task()
-    waiting = threading.Thread(target=_count_on, args=(store, task))
-    with store.transaction() as transaction:
-        transaction.account(task.key)
-        waiting.start()
-        transaction.save_account(an_account(task, user=41))
-    waiting.join()
-
-    with store.transaction() as transaction:
-        account = transaction.account(task.key)
-    assert account is not None
-    assert 42 == account.user
-
-
-def _count_on(store, task):
-    with store.transaction() as transaction:
-        account = transaction.account(task.key) or an_account(task, user=0)
-        transaction.save_account(account._replace(user=account.user + 1))
-
-
 def test_a_statement_that_takes_too_long_is_ended(postgres_url):
     """The server ends what takes longer than statement_timeout, and the next call works."""
     store = open_store(f"{postgres_url}&statement_timeout=0.1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Condition, RLock, get_ident
@@ -132,12 +131,7 @@ class Connections:
                 )
                 raise StoreError(msg)
             self._busy[thread] = None
-            while self._kept:
-                connection = self._kept.pop()
-                if _is_quiet(connection):
-                    return connection
-                connection.close()
-        return None
+            return self._kept.pop() if self._kept else None
 
     def _has_room(self) -> bool:
         return len(self._busy) < self._url.connections
@@ -190,15 +184,6 @@ def _conninfo(url: Url) -> str:
         raise no_url() from None  # what it says holds parts of the URL
     ours = {"client_encoding": "UTF8", "connect_timeout": f"{url.connect_timeout:g}"}
     return make_conninfo("", **{**_DEFAULTS, **given, **ours})
-
-
-def _is_quiet(connection: PatientConnection) -> bool:
-    """Return whether the server has said nothing since: no good-bye, no end of the stream."""
-    if connection.closed:
-        return False
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return not poll.poll(0)
 
 
 def _cut_off(connection: PatientConnection) -> None:
