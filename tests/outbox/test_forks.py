@@ -21,7 +21,7 @@ from tests.outbox.world import QUICK, Good, fail, pipeline_on, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
 
-FORKS = 60
+FORKS = 30
 """How often the process forks; the promise is tested with 500 when there is time."""
 
 

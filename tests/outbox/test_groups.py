@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from failhook.manager import Limits
 from failhook.outbox.limits import DeliveryLimits
 from failhook.plugin import FailureEvent, Group, Handled, Undelivered, hookimpl
+from failhook.policy import Backoff
 from failhook.stores import open_store
-from tests.outbox.world import START, Gathering, Good, ManualClock, fail, pipeline_on, until
+from tests.outbox.world import QUICK, START, Gathering, Good, ManualClock, fail, pipeline_on, until
 
 MINUTE = timedelta(minutes=1)
 
@@ -333,4 +337,35 @@ def test_an_event_of_a_group_that_cannot_be_read_keeps_nobody_waiting(clock, tmp
     (letter,) = pipeline.store.dead_letters()
     assert letter.event is None
     assert [["b"]] == [names for _, names, *_ in plugin.handed]
+    assert pipeline.close()
+
+
+def test_a_group_whose_call_hangs_is_put_back_and_a_late_answer_counts(store):
+    """What was sent late was sent: it is not handed over a second time."""
+    entered, over, handed = threading.Event(), threading.Event(), []
+
+    class Hanging:
+        """Hangs with its first group until it is let go."""
+
+        @hookimpl
+        def group_event(self, event: FailureEvent) -> Group:
+            return Group("g", event.observed_at)
+
+        @hookimpl
+        def on_group_due(self, events) -> None:
+            handed.append([event.task.name for event in events])
+            entered.set()
+            over.wait(60)
+
+    limits = replace(QUICK, backoff=Backoff(initial=3600.0))
+    pipeline = pipeline_on(store, Hanging(), limits=limits, manager=Limits(call=0.05))
+    fail(pipeline, "a")
+    assert entered.wait(20)
+    assert until(lambda: not store.holders("hanging"))
+    waiting = [each.error for each in store.waiting()]
+    over.set()
+    assert until(lambda: store.pending() == 0)
+
+    assert ["no answer within the time limit"] == waiting
+    assert [["a"]] == handed
     assert pipeline.close()

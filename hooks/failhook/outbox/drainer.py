@@ -29,6 +29,9 @@ class Drainer:
     Args:
         means: what lanes work with.
         beside: other threads that come and go with the lanes, and are asked after them in a flush.
+
+    Attributes:
+        dormant: whether a fork has ended the threads, and `come_back` is to begin them anew.
     """
 
     def __init__(self, means: Means, beside: Sequence[Duty] = ()) -> None:
@@ -39,7 +42,7 @@ class Drainer:
         self._pid = os.getpid()
         self._closed = False
         self._retiring = False
-        self._dormant = False
+        self.dormant = False
         self._write_at = means.clock.monotonic()
         self._watch = Duty("failhook-watch", self._look_after, broke=self._broke, clock=means.clock)
         watch_forks(self)
@@ -105,11 +108,10 @@ class Drainer:
             atexit.unregister(self._at_exit)
 
     def come_back(self) -> None:
-        """Begin the threads anew that a fork has ended, where Python does not let it do so."""
-        if self._dormant:
-            self._dormant = False
-            for duty in self._duties():
-                duty.resume(begin=True)
+        """Begin the threads anew that a fork has ended."""
+        self.dormant = False
+        for duty in self._duties():
+            duty.resume(begin=True)
 
     def before_fork(self) -> None:
         """End the threads; one that is in a plugin's call is soon waited for no longer."""
@@ -125,8 +127,8 @@ class Drainer:
             duty.join(min(CALL_PATIENCE, self._left(end)))
 
     def after_fork_in_parent(self) -> None:
-        """Go on."""
-        self._dormant = COUNTS_AFTERWARDS
+        """Go on at once, or where Python counts threads only now, when somebody says so."""
+        self.dormant = COUNTS_AFTERWARDS
         for duty in self._duties():
             duty.resume(begin=not COUNTS_AFTERWARDS)
 

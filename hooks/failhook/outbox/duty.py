@@ -24,6 +24,9 @@ class Duty:
         broke: told of what `work` raised; returns the seconds until the next try.
         clock: the time.
         gather: seconds that it waits after it was woken, so that a burst is one piece of work.
+
+    Attributes:
+        woken: whether it is about to look for something to do anyway.
     """
 
     def __init__(
@@ -41,9 +44,9 @@ class Duty:
         self._clock = clock
         self._gather = gather
         self._condition = threading.Condition()
+        self.woken = False
         self._thread: threading.Thread | None = None
         self._over = True
-        self._woken = False
         self._next = clock.monotonic()
         self._asked = 0
         self._served = 0
@@ -66,7 +69,7 @@ class Duty:
     @property
     def idle(self) -> bool:
         """Return whether all is done that it was woken or asked for."""
-        return not self._woken and self._asked == self._served
+        return not self.woken and self._asked == self._served
 
     @property
     def mine(self) -> bool:
@@ -75,7 +78,7 @@ class Duty:
 
     def wake(self) -> None:
         """Have the work done soon."""
-        if not self._woken:
+        if not self.woken:
             with self._condition:
                 self._rouse()
 
@@ -122,14 +125,14 @@ class Duty:
         """End a pause; the thread begins anew, or when it is woken next."""
         with self._condition:
             self._pausing = False
-            self._woken = self._woken and begin
+            self.woken = self.woken and begin
             if begin and self._thread is not None:
                 self._begin()
 
     def retire(self) -> None:
         """Let the thread end for good when all is done that there is to do now."""
         with self._condition:
-            self._retiring = self._woken = True
+            self._retiring = self.woken = True
             self._condition.notify_all()
 
     def stop(self) -> None:
@@ -143,7 +146,7 @@ class Duty:
         return ended(self._thread, timeout)
 
     def _rouse(self) -> None:
-        self._woken = True
+        self.woken = True
         self._begin()
         self._condition.notify_all()
 
@@ -154,7 +157,7 @@ class Duty:
         try:
             thread.start()
         except RuntimeError as error:
-            self._woken = False
+            self.woken = False
             say(ERROR, "%s: what is to do waits until a thread can begin: %s", self._name, error)
         else:
             self._thread, self._over = thread, False
@@ -173,17 +176,17 @@ class Duty:
                 self._next = self._clock.monotonic() + wait
                 if not self.ending:
                     self._served, self._fully = ticket, fully
-                self._over = self._over or (self._retiring and not self._woken)
+                self._over = self._over or (self._retiring and not self.woken)
                 self._condition.notify_all()
 
     def _turn(self) -> int | None:
         """Wait for something to do, and for the rest of a burst; None ends the thread."""
         with self._condition:
             wait = self._next - self._clock.monotonic()
-            self._condition.wait_for(lambda: self._woken or self._wanted(), max(0.0, wait))
+            self._condition.wait_for(lambda: self.woken or self._wanted(), max(0.0, wait))
             self._condition.wait_for(self._wanted, self._gather)
             self._over = self._over or self.ending
             if self._over:
                 return None
-            self._woken = False
+            self.woken = False
             return self._asked

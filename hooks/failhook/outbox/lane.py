@@ -36,8 +36,9 @@ class Lane:
 
     def wake(self) -> None:
         """Let the lane look for rows soon; one that rests in quarantine wakes by itself."""
-        if not (self._resting and self.duty.alive):
-            self.duty.wake()
+        duty = self.duty
+        if not (duty.woken or (self._resting and duty.alive)):
+            duty.wake()
 
     @property
     def stuck(self) -> bool:

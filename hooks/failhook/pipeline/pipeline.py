@@ -373,7 +373,8 @@ class Pipeline:
         process = self._process
         if process.me.pid != os.getpid():
             process = self._process = self._begin()
-        process.drainer.come_back()
+        if process.drainer.dormant:
+            process.drainer.come_back()
         return process
 
     def _begin(self) -> Process:

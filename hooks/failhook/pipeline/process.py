@@ -53,23 +53,17 @@ class Process:
         me: this process.
         records: writes the ledger in its name.
         adoption: judges starts.
-        delivering: its threads, and what they work with.
+        live: the exceptions that were raised here.
+        drainer: delivers, in threads of this process.
+        delivering: these two and what they work with.
     """
 
     me: Owner
     records: Records
     adoption: Adoption
+    live: LiveErrors
+    drainer: Drainer
     delivering: Delivering
-
-    @property
-    def live(self) -> LiveErrors:
-        """Return the exceptions that were raised here."""
-        return self.delivering.live
-
-    @property
-    def drainer(self) -> Drainer:
-        """Return what delivers."""
-        return self.delivering.drainer
 
     def close(self, timeout: float, *, deliver: bool) -> bool:
         """End it all, see `Closing.close`."""
@@ -93,7 +87,7 @@ def begin(
         store, manager, clock=clock, limits=limits, random=records.random, metrics=metrics
     )
     adoption = Adoption(records, me, host.owner_fate, judge)
-    return Process(me, records, adoption, delivering)
+    return Process(me, records, adoption, delivering.live, delivering.drainer, delivering)
 
 
 def begin_delivering(
