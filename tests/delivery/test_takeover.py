@@ -168,3 +168,13 @@ def test_several_drainers_share_the_work(where: str, tmp_path: Path) -> None:
         assert every == taken(tmp_path / plugin)
         assert in_order(tmp_path / plugin)
     assert settled(where)
+
+
+def test_the_next_process_delivers_what_was_left_although_nothing_fails_in_it(where: str) -> None:
+    """Whoever comes after a crash delivers its events when the first task starts."""
+    run(fill, where, (PLUGIN,), 3, 1)
+    plugin = Recorder()
+
+    with pipeline_on(where, {PLUGIN: plugin}) as pipeline:
+        pipeline.started(Task("restart", "fine", run_id="r"))
+        assert until(lambda: len(plugin.events) == 3, 10.0)

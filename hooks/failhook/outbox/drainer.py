@@ -29,9 +29,6 @@ class Drainer:
     Args:
         means: what lanes work with.
         beside: other threads that come and go with the lanes, and are asked after them in a flush.
-
-    Attributes:
-        dormant: whether a fork has ended the threads, and `come_back` is to begin them anew.
     """
 
     def __init__(self, means: Means, beside: Sequence[Duty] = ()) -> None:
@@ -42,7 +39,8 @@ class Drainer:
         self._pid = os.getpid()
         self._closed = False
         self._retiring = False
-        self.dormant = False
+        self._dormant = False
+        self._took_over = False
         self._write_at = means.clock.monotonic()
         self._watch = Duty("failhook-watch", self._look_after, broke=self._broke, clock=means.clock)
         watch_forks(self)
@@ -53,6 +51,19 @@ class Drainer:
         for plugin in plugins:
             lane = lanes.get(plugin)
             (lane or self._lane(plugin)).wake()
+
+    def take_over(self) -> None:
+        """Begin to deliver what an earlier process has left; only the first call does anything.
+
+        Raises:
+            StoreError: the outbox cannot be read; the next call tries again.
+        """
+        if self._took_over:
+            return
+        means = self._means
+        if means.outbox.next_due(means.handover.names(), means.clock.now()) is not None:
+            self.start()
+        self._took_over = True
 
     def start(self) -> None:
         """Begin to deliver for every plugin, whoever reports, until `close`."""
@@ -108,10 +119,11 @@ class Drainer:
             atexit.unregister(self._at_exit)
 
     def come_back(self) -> None:
-        """Begin the threads anew that a fork has ended."""
-        self.dormant = False
-        for duty in self._duties():
-            duty.resume(begin=True)
+        """Begin the threads anew that a fork has ended, where Python does not let it do so."""
+        if self._dormant:
+            self._dormant = False
+            for duty in self._duties():
+                duty.resume(begin=True)
 
     def before_fork(self) -> None:
         """End the threads; one that is in a plugin's call is soon waited for no longer."""
@@ -127,8 +139,8 @@ class Drainer:
             duty.join(min(CALL_PATIENCE, self._left(end)))
 
     def after_fork_in_parent(self) -> None:
-        """Go on at once, or where Python counts threads only now, when somebody says so."""
-        self.dormant = COUNTS_AFTERWARDS
+        """Go on."""
+        self._dormant = COUNTS_AFTERWARDS
         for duty in self._duties():
             duty.resume(begin=not COUNTS_AFTERWARDS)
 

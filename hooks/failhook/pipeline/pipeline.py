@@ -162,6 +162,8 @@ class Pipeline:
     def started(self, task: Task) -> Task:
         """Open the attempt in the store, so that a death of this process is seen later.
 
+        The first start in a process also begins to deliver what an earlier one has left.
+
         Returns:
             The task with the ledger's attempt number, which counts on where the host began again.
 
@@ -172,10 +174,12 @@ class Pipeline:
         """
         check_task("started", task)
         self._not_closed()
-        adoption = self._here.adoption
-        loss = adoption.loss(self.store, task)
+        here = self._here
+        if self._dispatch == "thread":
+            here.drainer.take_over()
+        loss = here.adoption.loss(self.store, task)
         with self.store.transaction() as transaction:
-            start = adoption.start(transaction, task, host.oom_kills(), loss)
+            start = here.adoption.start(transaction, task, host.oom_kills(), loss)
             plugins = self._enqueue(transaction, start.events)
         self._deliver(plugins)
         if isinstance(start, Refusal):
@@ -373,8 +377,7 @@ class Pipeline:
         process = self._process
         if process.me.pid != os.getpid():
             process = self._process = self._begin()
-        if process.drainer.dormant:
-            process.drainer.come_back()
+        process.drainer.come_back()
         return process
 
     def _begin(self) -> Process:
