@@ -21,6 +21,18 @@ from failhook.policy import MAX_DELAY, Backoff, Policy
 
 CORRUPTED_PLUGIN_STATE: Final = "CorruptedPluginState"
 
+# A member of an enumeration, looked up through its class, takes as long as three calls of a
+# function on Python 3.11, and while a report is judged many are.
+_MANUAL: Final = Kind.MANUAL
+_INFRA: Final = Kind.INFRA
+_NOT_STARTED: Final = Started.NO
+_CONFIRMED: Final = Confidence.CONFIRMED
+_FAIL: Final = Action.FAIL
+_NOBODY: Final = Charge.NONE
+_USER: Final = Charge.USER
+_REFUND: Final = Charge.INFRA
+_SYSTEM: Final = Charge.SYSTEM
+
 
 def decide(
     details: FailureDetails,
@@ -57,19 +69,19 @@ def decide(
         policy.max_system_failures,
     )
     case = _Case(details, policy, before, attempt)
-    if details.kind is Kind.MANUAL:
+    if details.kind is _MANUAL:
         actor = f" by {details.actor}" if details.actor else ""
         why = f"it was ended on purpose{actor}"
-        return _stop(case, Action.FAIL, "gate.manual", why, details.reason)
+        return _stop(case, _FAIL, "gate.manual", why, details.reason)
     if (permanent := _permanent(details, policy)) is not None:
         code = details.code or details.reason
-        return _stop(case, Action.FAIL, "gate.deterministic", permanent, code)
-    if not (idempotent or details.ended_by_itself or details.started is Started.NO):
+        return _stop(case, _FAIL, "gate.deterministic", permanent, code)
+    if not (idempotent or details.ended_by_itself or details.started is _NOT_STARTED):
         why = "it is not idempotent and may have done its work; somebody must say what to do"
         return _stop(case, Action.HOLD, "gate.hold", why, None)
-    if details.kind is Kind.INFRA and (details.started is Started.NO or details.executor_side):
+    if details.kind is _INFRA and (details.started is _NOT_STARTED or details.executor_side):
         granted = _system(case)
-    elif details.kind is Kind.INFRA and policy.max_infra_refunds and _sure_enough(details, policy):
+    elif details.kind is _INFRA and policy.max_infra_refunds and _sure_enough(details, policy):
         granted = _infra(case)
     else:
         granted = _user(case)
@@ -89,7 +101,7 @@ def _permanent(details: FailureDetails, policy: Policy) -> str | None:
         return "the plugin's state is corrupted: it is cleaned up and not retried"
     if code is not None and details.executor_side:
         return None
-    if details.deterministic and details.confidence is Confidence.CONFIRMED:
+    if details.deterministic and details.confidence is _CONFIRMED:
         return f"{details.reason} is deterministic: the next attempt would fail alike"
     return None
 
@@ -120,24 +132,24 @@ def _system(case: _Case) -> _Grant | Decision:
     details, policy, before, _ = case
     if before.system < policy.max_system_failures:
         why = "it failed before its own code ran, or in the executor itself"
-        return _Grant(Charge.SYSTEM, "gate.system", why, policy.system_backoff)
+        return _Grant(_SYSTEM, "gate.system", why, policy.system_backoff)
     why = (
         f"the platform failed {before.system + 1} times (limit {policy.max_system_failures}), "
         f"the last time with {details.code or details.reason}"
     )
     if details.message:
         why = f"{why}: {details.message}"
-    return _stop(case, Action.FAIL, "gate.system", why, MAX_SYSTEM_FAILURES_EXCEEDED)
+    return _stop(case, _FAIL, "gate.system", why, MAX_SYSTEM_FAILURES_EXCEEDED)
 
 
 def _infra(case: _Case) -> _Grant | Decision:
     details, policy, before, _ = case
     if before.infra < policy.max_infra_refunds:
         why = f"infrastructure ended it ({details.confidence}), so the attempt is refunded"
-        return _Grant(Charge.INFRA, "gate.refund", why, policy.infra_backoff)
+        return _Grant(_REFUND, "gate.refund", why, policy.infra_backoff)
     if policy.when_refunds_end == "fail":
         why = f"infrastructure ended it, and {_used_up(before.infra, 'refund', 'refunds')}"
-        return _stop(case, Action.FAIL, "gate.refund", why, REFUNDS_EXHAUSTED)
+        return _stop(case, _FAIL, "gate.refund", why, REFUNDS_EXHAUSTED)
     return _user(case)
 
 
@@ -145,13 +157,13 @@ def _user(case: _Case) -> _Grant | Decision:
     details, policy, before, _ = case
     why = _why_user(details, policy)
     if before.user < policy.retries:
-        return _Grant(Charge.USER, "gate.user", why, policy.backoff)
+        return _Grant(_USER, "gate.user", why, policy.backoff)
     left = _used_up(policy.retries, "retry", "retries")
-    return _stop(case, Action.FAIL, "gate.user", f"{why}, and {left}", RETRIES_EXHAUSTED)
+    return _stop(case, _FAIL, "gate.user", f"{why}, and {left}", RETRIES_EXHAUSTED)
 
 
 def _why_user(details: FailureDetails, policy: Policy) -> str:
-    if details.kind is not Kind.INFRA:
+    if details.kind is not _INFRA:
         return _THE_USERS[details.kind]
     if not policy.max_infra_refunds:
         return "refunds of infra failures are off"
@@ -176,8 +188,8 @@ def _stop(case: _Case, action: Action, rule: str, why: str, code: str | None) ->
     before = case.before
     return Decision(
         action=action,
-        message=f"{action.value}: {why} ({before})",
-        charge=Charge.NONE,
+        message=f"{action}: {why} ({before})",
+        charge=_NOBODY,
         because=Because(rule, why),
         before=before,
         after=before,
@@ -193,7 +205,7 @@ def _retry(case: _Case, grant: _Grant, elapsed: float, random: float) -> Decisio
     after = charged(before, grant.charge)
     delay = 0.0
     if grant.backoff.initial:
-        paid = {Charge.USER: after.user, Charge.INFRA: after.infra}.get(grant.charge, after.system)
+        paid = {_USER: after.user, _REFUND: after.infra}.get(grant.charge, after.system)
         delay = grant.backoff.delay(paid, random)
     asked = details.retry_after
     if asked is not None and delay < asked < math.inf:
@@ -201,7 +213,7 @@ def _retry(case: _Case, grant: _Grant, elapsed: float, random: float) -> Decisio
     deadline = policy.total_deadline
     if deadline is not None and elapsed + delay > deadline:
         late = f"the next attempt would begin after the total deadline of {deadline:g} s"
-        return _stop(case, Action.FAIL, "gate.total-deadline", late, DEADLINE_EXCEEDED)
+        return _stop(case, _FAIL, "gate.total-deadline", late, DEADLINE_EXCEEDED)
     wait = f" in {delay:.0f} s" if delay >= 1_000 else f" in {delay:.3g} s" if delay else ""
     return Decision(
         action=Action.RETRY,
@@ -220,9 +232,9 @@ def _retry(case: _Case, grant: _Grant, elapsed: float, random: float) -> Decisio
 def charged(counters: Counters, charge: Charge, by: int = 1) -> Counters:
     """Return the counters with one budget having paid `by` more."""
     return Counters(
-        counters.user + (by if charge is Charge.USER else 0),
-        counters.infra + (by if charge is Charge.INFRA else 0),
-        counters.system + (by if charge is Charge.SYSTEM else 0),
+        counters.user + (by if charge is _USER else 0),
+        counters.infra + (by if charge is _REFUND else 0),
+        counters.system + (by if charge is _SYSTEM else 0),
         counters.user_limit,
         counters.infra_limit,
         counters.system_limit,

@@ -40,7 +40,7 @@ def attempt_succeeded(attempt: Attempt, account: Account) -> Decision:
 
 def task_succeeded(task: Task, by: Attempt, account: Account) -> Decision:
     """Answer a report of failure on one attempt when another one has done the task's work."""
-    why = f"the task has succeeded with attempt {by.task.attempt}; nothing runs again"
+    why = f"the task has succeeded with attempt {by.task.attempt}"
     return _fail("gate.already-succeeded", why, ALREADY_SUCCEEDED, task.attempt, account)
 
 

@@ -60,7 +60,7 @@ def one_line(text: str) -> str:
 def _failed(event: FailureEvent) -> str:
     parts = [f"{_who(event.task)} failed{_what(event)}"]
     if event.decision is not None:
-        parts.append(_next(event.decision, event.task))
+        parts.append(_next(event.decision, event))
     hint = event.failure_details.hint
     if hint is not None:
         parts.append(_HINTS[hint])
@@ -79,6 +79,8 @@ def _recovered(event: FailureEvent) -> str:
 
 def _amended(event: FailureEvent) -> str:
     before = "" if event.previous is None else f", not {verdict(event.previous)}"
+    if event.succeeded:
+        return f"{_who(event.task)} has succeeded after all{before}"
     return (
         f"{_who(event.task)}, looked at again, was {verdict(event.failure_details)}{before}"
         f"{_why(event)}; the decision stands"
@@ -124,16 +126,18 @@ def _error_line(error: ErrorInfo) -> str:
     return one_line(f"{error.name}: {error.message}" if error.message.strip() else error.name)
 
 
-def _next(decision: Decision, task: Task) -> str:
+def _next(decision: Decision, event: FailureEvent) -> str:
     cleanup = "clean up what it left, then " if decision.cleanup else ""
     if decision.action is Action.HOLD:
         return (
             f"{cleanup}on hold, since it may have done its work: "
-            f"failhook resolve {shlex.quote(one_line(task.key))} retry|fail|succeeded"
+            f"failhook resolve {shlex.quote(one_line(event.task.key))} retry|fail|succeeded"
         )
     if decision.action is Action.FAIL:
         code = f" ({one_line(decision.code)})" if decision.code else ""
         why = one_line(decision.because.text)
+        if not event.final:
+            return f"{cleanup}nothing follows: {why}"
         return f"{cleanup}failed for good{code}: {why} ({decision.after})"
     wait = f" in {decision.delay:.3g} s" if decision.delay else ""
     return f"{cleanup}retry as attempt {decision.attempt + 1}{wait}, {_paid(decision)}"

@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 from failhook.details import Confidence, FailureDetails, Hint, Kind, Started
 from failhook.error_info import ErrorInfo
 from failhook.event import EventType
+from failhook.gate.ledger import Account, Attempt, AttemptState
+from failhook.pipeline.answers import task_succeeded
 from failhook.plugin import Counters
 from failhook.policy import Backoff, Policy
 from failhook.task import Task
 from failhook_sinks.log.sentence import MAX_TEXT, sentence, undelivered_sentence
 from tests.sinks.log.events import BROKEN, LOST, TASK, event
 
+ACCOUNT = Account(TASK.key, TASK.job_key)
 TOLD = {
     "refunded": event(),
     "charged-after-a-wait": event(
@@ -87,6 +90,10 @@ TOLD = {
         previous=FailureDetails(
             kind=Kind.UNKNOWN, reason="Terminated", confidence=Confidence.GUESS
         ),
+    ),
+    "succeeded-after-all": event(EventType.AMENDED, previous=LOST, succeeded=True),
+    "failed-after-the-tasks-success": event(
+        decision=task_succeeded(TASK, Attempt(TASK.next_attempt(), AttemptState.SUCCEEDED), ACCOUNT)
     ),
     "suspect-success": event(
         EventType.SUSPECT_SUCCESS,
