@@ -1,8 +1,8 @@
 """Show every attempt of a task: when, how long, what ended it, who paid, what came next.
 
-TASK is a task's key, which means one run; its job key, all runs; or workflow/name, all runs in
-every namespace. Times are UTC. An asterisk stands beside a verdict that was amended: better
-evidence came after the decision, which stood.
+TASK is a task's key, which means one run; its job key, all runs; workflow/name, all runs in every
+namespace; or the name alone, where only one job has it. Times are UTC. An asterisk stands beside a
+verdict that was amended: better evidence came after the decision, which stood.
 
   failhook history nightly/load
   failhook history default/nightly/load/2026-03-29/1 --json
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     task = clean(arguments.task)
     limit = arguments.limit or _ALL
     with known_store(arguments) as known:
-        attempts = known.store.history(task, limit=limit + 1)
+        attempts = known.store.history(_job_named(known.store, task), limit=limit + 1)
         if not attempts:
             raise UsageError(_unknown(known, task))
     more, attempts = len(attempts) > limit, attempts[-limit:]
@@ -182,6 +182,14 @@ def _unknown(known: Known, task: str) -> str:
         f"did you mean {' or '.join(alike)}?" if alike else "a task is workflow/name, or its key"
     )
     return f"{task}: nothing is known of such a task in {known.where}; {guess}"
+
+
+def _job_named(store: Store, task: str) -> str:
+    """Return the key of the only job with that name; the task as it is where that is not one."""
+    if "/" in task:
+        return task
+    named = [job for job in store.jobs(limit=_LOOKED_AT) if job.rpartition("/")[2] == task]
+    return named[0] if len(named) == 1 else task
 
 
 def near(store: Store, task: str) -> list[str]:
