@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from itertools import count
 
@@ -13,6 +14,11 @@ from hypothesis import HealthCheck, settings
 from tests.postgres import programs, running
 
 CI = os.environ.get("CI") == "true"
+
+# A shell that is not interactive has what it starts in the background ignore SIGINT, and so would
+# every process of the tests, whose subject SIGINT is at times.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No profile has a deadline: time is measured by the benchmarks and asserted nowhere.
 settings.register_profile(
