@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from failhook.outbox.port import Bounds
 from failhook.stores.sql.queries import migrations
 from failhook.stores.sqlite import SqliteStore
 from failhook.stores.sqlite.schema import PACKAGE, prepare
+from tests.stores.children import output_of, start
+from tests.stores.rows import claim, claim_group, names, put
 from tests.stores.samples import NOW, a_failed_attempt, a_task, an_account, an_event
 
 FIRST_VERSION = Path(__file__).with_name("first_version.sql")
@@ -51,8 +54,65 @@ def test_a_new_file_has_the_schema_of_a_migrated_one(first_version, tmp_path):
     assert schema(tmp_path / "new.db") == schema(first_version)
 
 
-LATER = {
-    2: "CREATE TABLE more (value); -- a comment; with a semicolon\nCREATE TABLE yet_more (value);"
+def test_what_waited_in_the_first_version_is_dated_sized_and_bounded(first_version):
+    """A row of the oldest file counts, is told and gives way as a new one does."""
+    store = SqliteStore(first_version, Bounds(events=1))
+
+    (waiting,) = store.waiting()
+    assert (1, an_event(a_task()).observed_at) == (waiting.count, waiting.since)
+    assert Bounds().bytes > sum(size_in(first_version)) > 500
+    put(store, an_event(a_task("new")))
+
+    (dropped,) = store.drops()
+    assert (1, 0, {"infra": 1}) == (dropped.events, dropped.final, dropped.by_kind)
+    assert ["new"] == names(claim(store))
+    store.close()
+
+
+def size_in(path):
+    """The sizes of the rows in a file."""
+    connection = sqlite3.connect(path)
+    sizes = [row[0] for row in connection.execute("SELECT bytes FROM outbox")]
+    connection.close()
+    return sizes
+
+
+def test_rows_that_waited_together_in_the_first_version_are_a_group_now(first_version):
+    """They come together, at the time that the first of them waited for."""
+    connection = sqlite3.connect(first_version)
+    connection.execute("UPDATE outbox SET group_key = 'g', due_at = 0, owner = 'gone'")
+    connection.commit()
+    connection.close()
+    store = SqliteStore(first_version)
+
+    assert [] == list(claim(store))
+    assert ["load"] == names(claim_group(store).rows)
+    store.close()
+
+
+def test_a_poisoned_event_keeps_no_file_from_being_migrated(first_version):
+    """What the first version could not read either is told as a row of its own."""
+    connection = sqlite3.connect(first_version)
+    connection.execute("UPDATE events SET body = substr(body, 1, 50)")
+    connection.commit()
+    connection.close()
+    store = SqliteStore(first_version)
+
+    (row,) = claim(store)
+    assert (None, an_event(a_task()).event_id) == (row.event, row.event_id)
+    store.close()
+
+
+def test_processes_that_migrate_at_once_do_it_once(first_version):
+    """However many open an old file together, all of them work with it, and nothing is lost."""
+    printed = output_of(*(start("drain", first_version, owner) for owner in "abcd"))
+
+    assert ["1"] == [line for lines in printed for line in lines.split()]
+
+
+NEXT = {
+    **migrations(PACKAGE),
+    3: "CREATE TABLE more (value); -- a comment; with a semicolon\nCREATE TABLE yet_more (value);",
 }
 
 
@@ -60,11 +120,9 @@ def test_an_older_schema_is_migrated_step_by_step(first_version):
     """Only the steps that a file lacks are taken, in order, and its version says so."""
     connection = sqlite3.connect(first_version, isolation_level=None)
 
-    prepare(
-        connection, "file", {**migrations(PACKAGE), **LATER, 3: "ALTER TABLE more ADD COLUMN b;"}
-    )
+    prepare(connection, "file", {**NEXT, 4: "ALTER TABLE more ADD COLUMN b;"})
 
-    assert (3,) == connection.execute("PRAGMA user_version").fetchone()
+    assert (4,) == connection.execute("PRAGMA user_version").fetchone()
     assert [] == connection.execute("SELECT value, b FROM more").fetchall()
     assert (1,) == connection.execute("SELECT count(*) FROM attempts").fetchone()
     connection.close()
@@ -75,11 +133,7 @@ def test_a_migration_that_fails_changes_nothing(first_version):
     connection = sqlite3.connect(first_version, isolation_level=None)
 
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
-        prepare(
-            connection,
-            "file",
-            {**migrations(PACKAGE), **LATER, 3: "INSERT INTO nowhere VALUES (1);"},
-        )
+        prepare(connection, "file", {**NEXT, 4: "INSERT INTO nowhere VALUES (1);"})
 
     assert (1,) == connection.execute("PRAGMA user_version").fetchone()
     connection.close()

@@ -7,10 +7,15 @@ import sqlite3
 import pytest
 
 from failhook.errors import StoreError
+from failhook.outbox.port import Bounds
 from failhook.stores import open_store
+from failhook.stores.sql.queries import migrations
 from failhook.stores.sqlite import SqliteStore
+from failhook.stores.sqlite.health import examined
+from failhook.stores.sqlite.schema import PACKAGE
 from tests.stores.children import names_of, output_of, report, start
 from tests.stores.samples import (
+    LATER,
     NOW,
     a_failed_attempt,
     a_task,
@@ -146,3 +151,70 @@ def test_a_transaction_inside_a_transaction_is_an_error(store):
         transaction.enqueue(an_event(a_task()), ["log"], NOW)
 
     assert 1 == store.pending()
+
+
+def test_a_healthy_file_has_no_problems(store, path):
+    """An examination finds the file, its schema and its size, and complains of nothing."""
+    report(store, "a")
+
+    found = store.examine(LATER)
+
+    assert (str(path), 1, []) == (found.where, found.tasks, list(found.problems))
+    assert found.schema == max(migrations(PACKAGE))
+    assert found.bytes >= path.stat().st_size > 0
+
+
+def test_damage_is_found_before_it_is_read(store, path):
+    """A page that no query has touched yet is looked at, and the way out is named."""
+    for number in range(200):
+        report(store, f"t{number}")
+    store.close()
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\xff" * 8_192)
+
+    problems = SqliteStore(path).examine(LATER).problems
+
+    assert "is damaged" in problems[0]
+    assert "move it away and restore a copy" in problems[0]
+    assert "\n" not in "".join(problems)
+
+
+def test_a_disk_that_is_nearly_full_is_told(store, path):
+    """Before a commit fails, the doctor hears how little room is left."""
+    (problem,) = examined(path, least_free=2**62).problems
+
+    assert f"the disk of {path} has only" in problem
+    assert "free some space" in problem
+
+
+def test_reading_waits_for_no_writer(store, path):
+    """While another process writes, whoever looks or polls is neither held out nor in the way."""
+    report(store, "a")
+    impatient = SqliteStore(path, busy_timeout=0)
+
+    with store.transaction() as transaction:
+        transaction.enqueue(an_event(a_task("b")), ["log"], NOW)
+        assert 1 == impatient.pending()
+        assert NOW == impatient.next_due(["log"], NOW)
+        assert [1] == [each.count for each in impatient.waiting()]
+        assert [] == list(impatient.dead_letters())
+
+    assert 2 == impatient.pending()
+    impatient.close()
+
+
+def test_short_lived_processes_keep_to_the_bounds(path):
+    """Each process looks at the bounds with its first event, however few it adds."""
+    for number in range(6):
+        store = SqliteStore(path, Bounds(events=500))
+        for more in range(100):
+            report(store, f"t{number}-{more}")
+        store.close()
+
+    store = SqliteStore(path, Bounds(events=100))
+    report(store, "last")
+
+    assert 100 == store.pending()
+    assert 600 - 99 == sum(each.events for each in store.drops())
+    store.close()

@@ -60,14 +60,11 @@ class MemoryGroups(MemoryOutbox):
             found = self._rows.get(row)
             if found is None or found.owner != owner or not dues:
                 return
-            queue, final = found.queue, row in found.queue.final
+            queue = found.queue
             queue.detach(found)
-            first, *others = dues
-            queue.join(found, first, dues[first])
-            for key in others:
-                copy = self._new_row(queue, found.event, found.size, dues[key], final=final)
-                copy.tries, copy.error = found.tries, found.error
-                queue.join(copy, key, dues[key])
+            rows = [found, *(self._copy(found) for _ in range(1, len(dues)))]
+            for each, (key, due) in zip(rows, dues.items(), strict=True):
+                queue.join(each, key, due)
 
     def settle(self, group: DueGroup, handled: Handled, *, now: datetime) -> None:
         with self.lock:

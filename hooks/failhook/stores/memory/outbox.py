@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import RLock
 from typing import Final
@@ -58,18 +59,24 @@ class MemoryOutbox:
                 queue = self._queues[plugin] = Queue(plugin)
             if event_id in queue.known:
                 continue
-            queue.attach(self._new_row(queue, event, size, now, final=final))
-            count = len(queue.passing) + len(queue.final)
-            if count > bounds.events or queue.bytes > bounds.bytes:
+            queue.known[event_id] = 1
+            self._last_id += 1
+            row = self._rows[self._last_id] = Row(self._last_id, queue, event, size, now)
+            (queue.final if final else queue.passing)[row.id] = row
+            queue.bytes += size
+            queue.attach(row)
+            if queue.bytes > bounds.bytes or len(queue.passing) + len(queue.final) > bounds.events:
                 self._drop_beyond(queue)
 
-    def _new_row(
-        self, queue: Queue, event: FailureEvent, size: int, due: datetime, *, final: bool
-    ) -> Row:
+    def _copy(self, row: Row) -> Row:
+        """Add a row of the same event for the same plugin."""
+        queue = row.queue
         self._last_id += 1
-        row = self._rows[self._last_id] = Row(self._last_id, queue, event, size, due)
-        queue.keep(row, final=final)
-        return row
+        copy = self._rows[self._last_id] = replace(row, id=self._last_id)
+        queue.known[row.event.event_id] += 1
+        (queue.final if row.id in queue.final else queue.passing)[copy.id] = copy
+        queue.bytes += copy.size
+        return copy
 
     def _drop_beyond(self, queue: Queue) -> None:
         for row in queue.beyond(self._bounds):

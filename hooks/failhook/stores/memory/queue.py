@@ -83,13 +83,6 @@ class Queue:
     final: dict[int, Row] = field(default_factory=dict[int, Row])
     bytes: int = 0
 
-    def keep(self, row: Row, *, final: bool) -> None:
-        """Count a row that is new here."""
-        event_id = row.event.event_id
-        self.known[event_id] = self.known.get(event_id, 0) + 1
-        (self.final if final else self.passing)[row.id] = row
-        self.bytes += row.size
-
     def lose(self, row: Row) -> None:
         """Count a row no more."""
         if self.passing.pop(row.id, None) is None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from urllib.parse import unquote
 
+from failhook.errors import StoreError
 from failhook.gate.ledger import Attempt
 from failhook.outbox.port import Side, StoreReport, Tally
 from failhook.stores.records import Texts, from_micros, to_json, to_micros
@@ -54,10 +55,13 @@ class SqlReading(SqlGroups):
 
     def examine(self, now: datetime) -> StoreReport:
         health = self._database.health(now)
-        with self._database.reading() as cursor:
-            tasks, opened, closed = cursor.execute(self._sql["extent"], ()).fetchone()
-        newest = max(opened or 0, closed or 0)
-        problems = [*health.problems, *clock_problems(from_micros(newest), now)]
+        problems, tasks = list(health.problems), 0
+        try:
+            with self._database.reading() as cursor:
+                tasks, opened, closed = cursor.execute(self._sql["extent"], ()).fetchone()
+            problems += clock_problems(from_micros(max(opened or 0, closed or 0)), now)
+        except StoreError as error:
+            problems.append(str(error))
         return StoreReport(self._database.where, health.schema, health.bytes, tasks, problems)
 
 

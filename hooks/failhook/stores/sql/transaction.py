@@ -25,13 +25,23 @@ class SqlTransaction:
         headroom: how much may wait.
     """
 
-    __slots__ = ("_cursor", "_database", "_fresh", "_headroom", "_held", "_session", "_texts")
+    __slots__ = (
+        "_cursor",
+        "_database",
+        "_fresh",
+        "_headroom",
+        "_held",
+        "_session",
+        "_sql",
+        "_texts",
+    )
 
     _cursor: Cursor
     _session: AbstractContextManager[Cursor]
 
     def __init__(self, database: Database, texts: Texts, headroom: Headroom) -> None:
         self._database = database
+        self._sql = database.sql
         self._texts = texts
         self._headroom = headroom
         self._held: set[str] = set()
@@ -82,11 +92,11 @@ class SqlTransaction:
 
     def save_account(self, account: Account) -> None:
         self._hold(account.key)
-        self._ask("save_account", *account_row(account, self._texts))
+        self._cursor.execute(self._sql["save_account"], account_row(account, self._texts))
 
     def save_attempt(self, attempt: Attempt) -> None:
         self._hold(attempt.task.key)
-        self._ask("save_attempt", *attempt_row(attempt, self._texts))
+        self._cursor.execute(self._sql["save_attempt"], attempt_row(attempt, self._texts))
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         task_key = event.task.key
@@ -103,23 +113,23 @@ class SqlTransaction:
         absent = [plugin for plugin in dict.fromkeys(plugins) if plugin not in present]
         if not absent:
             return
-        database, sql, body = self._database, self._database.sql, self._texts.event(event)
+        body = self._texts.event(event)
         if row is None:
             values = (
                 *(event.event_id, task_key, body, str(event.failure_details.kind)),
                 to_micros(event.observed_at),
             )
-            row = database.insert(self._cursor, sql["add_event"], values)
+            row = self._database.insert(self._cursor, self._sql["add_event"], values)
         due_at, size, final = to_micros(due), len(body), int(event.final)
         self._cursor.executemany(
-            sql["add_row"],
+            self._sql["add_row"],
             [
                 (row, task_key, plugin, int(plugin not in behind), due_at, size, final)
                 for plugin in absent
             ],
         )
         if self._headroom.used(size):
-            keep_within(self._headroom.bounds, database, self._cursor)
+            keep_within(self._headroom.bounds, self._database, self._cursor)
 
     def _line(self, task_key: str) -> Sequence[tuple[str, str, int | None, int, str]]:
         """Return what waits for plugins of this task; it holds newer events back."""
@@ -134,4 +144,4 @@ class SqlTransaction:
             self._database.hold(self._cursor, (key,))
 
     def _ask(self, query: str, *values: Any) -> Cursor:
-        return self._cursor.execute(self._database.sql[query], values)
+        return self._cursor.execute(self._sql[query], values)
