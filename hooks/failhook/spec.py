@@ -61,6 +61,8 @@ class FailureListener:
     ) -> None:
         """Hear that better evidence arrived later; the decision stands.
 
+        With ``event.succeeded`` the attempt, which had been given up, has succeeded after all.
+
         Args:
             task: the attempt.
             failure_details: the better verdict.

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +64,29 @@ def test_a_pipeline_refuses_a_wrong_part(arguments: dict[str, Any], message: str
     """It says so when it is made, and not when the first task fails."""
     with pytest.raises(ConfigError, match=message):
         Pipeline(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"path": 5}, r"from_config\(\) takes the path of a file or a Config, not int"),
+        (
+            {"store": 5},
+            r"from_config\(store=\.\.\.\) takes where the store is, .*not int",
+        ),
+        ({"dispatch": "bogus"}, "takes one of thread, inline, none, not 'bogus'"),
+        ({"executor": 5}, r"from_config\(executor=\.\.\.\) takes a string, not int"),
+    ],
+    ids=str,
+)
+def test_from_config_refuses_a_wrong_argument(
+    arguments: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is opened."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=message):
+        Pipeline.from_config(**{"store": "here.db", **arguments})
+    assert [] == list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class Attempt(NamedTuple):
         oom_host: the host's OOM-kill counter when it was opened; None when it cannot be read.
         details: the verdict as it stands now.
         decision: what was decided; it never changes.
-        revision: how often the verdict was amended: 0 or 1.
+        revision: how often it was amended: once by better evidence, once by a success after all.
         error_line: the root line of the error.
         suspect: evidence of a kill beside a reported success.
     """

@@ -18,6 +18,7 @@ from failhook.log import say
 from failhook.manager import Limits, Manager, Provisions
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Bounds, Store
+from failhook.pipeline.slips import check_source
 from failhook.redact import Redactor
 from failhook.redact.sources import open_redactor
 from failhook.stores import open_store
@@ -48,6 +49,7 @@ def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
     Raises:
         ConfigError, RegistrationError, StoreError: as `Pipeline.from_config` says.
     """
+    check_source(path, store)
     config = path if isinstance(path, Config) else load_config(path)
     rules = read_user_rules(config.rules)
     redactor = open_redactor(config.redact, config.redact_sources)

@@ -156,6 +156,8 @@ class Pipeline:
         """
         from failhook.pipeline.configured import parts_of
 
+        check_choice("from_config(dispatch=...)", dispatch, _DISPATCH)
+        check_text("from_config(executor=...)", executor)
         parts = parts_of(path, store)
         return cls(**parts, dispatch=dispatch, executor=executor, metrics=metrics)
 
@@ -168,8 +170,8 @@ class Pipeline:
             The task with the ledger's attempt number, which counts on where the host began again.
 
         Raises:
-            StartRefused: it must not run: its budgets are used up, it is on hold, or the same
-                attempt is running already.
+            StartRefused: it must not run: its budgets are used up, it is on hold, the same attempt
+                is running already, or an attempt that was given up has succeeded after all.
             StoreError: the store cannot be written.
         """
         check_task("started", task)
@@ -211,7 +213,8 @@ class Pipeline:
         decision whether plugins are up or down.
 
         Raises:
-            StoreError: the store cannot be written; nothing was counted.
+            StoreError: the store cannot be written. Report it again later: what was counted after
+                all is answered as it was then.
         """
         if type(task) is not Task or type(evidence) is not Evidence:
             check_task("failed", task)
@@ -232,6 +235,8 @@ class Pipeline:
 
     def succeeded(self, task: Task, evidence: Evidence | None = None) -> None:
         """Close the attempt; listeners hear of a recovery if it had failed before in this run.
+
+        Where the attempt itself had been declared a failure, they hear that this is amended.
 
         Args:
             task: the attempt.

@@ -190,7 +190,7 @@ class Records:
         ledger.save_account(account)
         if done is None or told:  # of the recovery, when the task was closed
             return decision, (event,)
-        return decision, (event, self._of_end(EventType.RECOVERED, done, account, Failure(details)))
+        return decision, (event, self._event(EventType.RECOVERED, done, account, Failure(details)))
 
     def _again(
         self, ledger: Ledger, attempt: Attempt, account: Account, failure: Failure
@@ -214,7 +214,7 @@ class Records:
             ledger.save_account(
                 account._replace(user=spent.user, infra=spent.infra, system=spent.system)
             )
-        event = self._amended(attempt, account, failure)
+        event = self._event(EventType.AMENDED, attempt, account, failure)
         ledger.save_attempt(
             attempt._replace(details=event.failure_details, revision=event.revision)
         )
@@ -238,7 +238,9 @@ class Records:
         declared, closes = attempt.details, True
         if declared is not None:
             after_all = Failure(success_after_all(task.attempt, declared))
-            amended = replace(self._amended(attempt, account, after_all), succeeded=True)
+            amended = replace(
+                self._event(EventType.AMENDED, attempt, account, after_all), succeeded=True
+            )
             events.append(amended)
             attempt = attempt._replace(revision=amended.revision)
             closes = not ended_by_hand(attempt, account)
@@ -278,38 +280,23 @@ class Records:
         failures = [each.details for each in attempts if each.details is not None]
         if closes and failures:
             last = Failure(failures[-1])
-            events.append(self._of_end(EventType.RECOVERED, attempt, account, last))
+            events.append(self._event(EventType.RECOVERED, attempt, account, last))
         if suspect is not None:
-            events.append(self._of_end(EventType.SUSPECT_SUCCESS, attempt, account, suspect))
+            events.append(self._event(EventType.SUSPECT_SUCCESS, attempt, account, suspect))
         return events
 
-    def _amended(self, attempt: Attempt, account: Account, failure: Failure) -> FailureEvent:
-        return build_event(
-            type=EventType.AMENDED,
-            task=attempt.task,
-            details=failure.details,
-            error=failure.error,
-            decision=attempt.decision,
-            previous=attempt.details,
-            first_failure=account.first_failure,
-            first_error=account.first_error,
-            phases=account.phases,
-            started_at=attempt.opened_at,
-            ended_at=attempt.closed_at,
-            observed_at=self.clock.now(),
-            observer=self.observer,
-            revision=attempt.revision + 1,
-            redactor=self.redactor,
-        )
-
-    def _of_end(
+    def _event(
         self, kind: EventType, attempt: Attempt, account: Account, failure: Failure
     ) -> FailureEvent:
+        """Make the event of what is told after an attempt's own failure, if it had one."""
+        amends = kind is EventType.AMENDED
         return build_event(
             type=kind,
             task=attempt.task,
             details=failure.details,
             error=failure.error,
+            decision=attempt.decision if amends else None,
+            previous=attempt.details if amends else None,
             first_failure=account.first_failure,
             first_error=account.first_error,
             phases=account.phases,
@@ -317,6 +304,7 @@ class Records:
             ended_at=attempt.closed_at,
             observed_at=self.clock.now(),
             observer=self.observer,
+            revision=attempt.revision + 1 if amends else 0,
             redactor=self.redactor,
         )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from failhook.classify import Rule
+from failhook.config import Config
 from failhook.details import is_list
 from failhook.errors import ConfigError
 from failhook.evidence import Evidence
@@ -69,6 +71,20 @@ def check_store(store: object) -> None:
     """
     if store is not None and not hasattr(store, "transaction"):
         msg = f"Pipeline(store={store!r}): open it first: failhook.stores.open_store({store!r})"
+        raise ConfigError(msg)
+
+
+def check_source(path: object, store: object) -> None:
+    """Refuse what names no configuration, or no store to be opened.
+
+    Raises:
+        ConfigError: it is something else.
+    """
+    if path is not None and not isinstance(path, str | Path | Config):
+        msg = f"from_config() takes the path of a file or a Config, not {_type(path)}"
+        raise ConfigError(msg)
+    if store is not None and not isinstance(store, str):
+        msg = f"from_config(store=...) takes where the store is, as a string, not {_type(store)}"
         raise ConfigError(msg)
 
 
