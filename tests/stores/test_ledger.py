@@ -210,6 +210,16 @@ def test_a_plugins_state_is_its_own(store):
     assert None is store.get_state("alerts", "thread")
 
 
+def test_any_text_is_a_value_of_a_plugin(store):
+    """What no UTF-8 writer accepts comes back as it was, also under such a key."""
+    odd = "a\x00\udc80\n\N{SNOWMAN}"
+    store.put_state("alerts", odd, odd)
+
+    assert odd == store.get_state("alerts", odd)
+    store.put_state("alerts", odd, None)
+    assert None is store.get_state("alerts", odd)
+
+
 def test_times_are_exact_and_sort(store):
     """Attempts opened a microsecond apart, in any zone, come in the order they were opened."""
     zone = (NOW + timedelta(microseconds=1)).astimezone(tz=None)

@@ -69,6 +69,15 @@ def test_what_waited_in_the_first_version_is_dated_sized_and_bounded(first_versi
     store.close()
 
 
+def opened_after(path, change):
+    """Change a file behind everybody's back, and open it."""
+    connection = sqlite3.connect(path)
+    connection.execute(change)
+    connection.commit()
+    connection.close()
+    return SqliteStore(path)
+
+
 def size_in(path):
     """The sizes of the rows in a file."""
     connection = sqlite3.connect(path)
@@ -79,24 +88,28 @@ def size_in(path):
 
 def test_rows_that_waited_together_in_the_first_version_are_a_group_now(first_version):
     """They come together, at the time that the first of them waited for."""
-    connection = sqlite3.connect(first_version)
-    connection.execute("UPDATE outbox SET group_key = 'g', due_at = 0, owner = 'gone'")
-    connection.commit()
-    connection.close()
-    store = SqliteStore(first_version)
+    store = opened_after(
+        first_version, "UPDATE outbox SET group_key = 'g', due_at = 0, owner = 'gone'"
+    )
 
     assert [] == list(claim(store))
     assert ["load"] == names(claim_group(store).rows)
     store.close()
 
 
+def test_the_state_of_plugins_is_kept(first_version):
+    """What a plugin kept in the oldest file is there for it now."""
+    store = opened_after(
+        first_version, "INSERT INTO plugin_state VALUES ('log', 'k', '\"1\" \u2603')"
+    )
+
+    assert '"1" \u2603' == store.get_state("log", "k")
+    store.close()
+
+
 def test_a_poisoned_event_keeps_no_file_from_being_migrated(first_version):
     """What the first version could not read either is told as a row of its own."""
-    connection = sqlite3.connect(first_version)
-    connection.execute("UPDATE events SET body = substr(body, 1, 50)")
-    connection.commit()
-    connection.close()
-    store = SqliteStore(first_version)
+    store = opened_after(first_version, "UPDATE events SET body = substr(body, 1, 50)")
 
     (row,) = claim(store)
     assert (None, an_event(a_task()).event_id) == (row.event, row.event_id)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from failhook.outbox.port import Bounds
 from failhook.stores.postgres.database import Database
 from failhook.stores.postgres.url import read_url
-from failhook.stores.records import to_json
 from failhook.stores.sql.store import SqlStore
 
 
@@ -32,12 +29,3 @@ class PostgresStore(SqlStore):
 
     def __init__(self, where: str, bounds: Bounds | None = None) -> None:
         super().__init__(Database(read_url(where)), bounds)
-
-    # As JSON, since PostgreSQL has no text with a NUL in it.
-
-    def get_state(self, plugin: str, key: str) -> str | None:
-        value = super().get_state(plugin, key)
-        return None if value is None else str(json.loads(value))
-
-    def put_state(self, plugin: str, key: str, value: str | None) -> None:
-        super().put_state(plugin, key, None if value is None else to_json(value))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 from failhook.outbox.port import Bounds
-from failhook.stores.records import Texts
+from failhook.stores.records import Texts, to_json
 from failhook.stores.sql.bounds import Headroom
 from failhook.stores.sql.database import Database
 from failhook.stores.sql.reading import SqlReading
 from failhook.stores.sql.transaction import SqlTransaction
+from failhook.text import clean
 
 
 class SqlStore(SqlReading):
@@ -26,17 +29,20 @@ class SqlStore(SqlReading):
     def transaction(self) -> SqlTransaction:
         return SqlTransaction(self._database, self._texts, self._headroom)
 
+    # Values are kept as JSON: any text comes back as it was, also where no database takes it.
+
     def get_state(self, plugin: str, key: str) -> str | None:
         with self._database.reading() as cursor:
-            row = cursor.execute(self._sql["get_state"], (plugin, key)).fetchone()
-        return None if row is None else row[0]
+            row = cursor.execute(self._sql["get_state"], (plugin, clean(key))).fetchone()
+        return None if row is None else str(json.loads(row[0]))
 
     def put_state(self, plugin: str, key: str, value: str | None) -> None:
         with self._database.transaction() as cursor:
             if value is None:
-                cursor.execute(self._sql["forget_state"], (plugin, key))
+                cursor.execute(self._sql["forget_state"], (plugin, clean(key)))
             else:
-                cursor.execute(self._sql["put_state"], (plugin, key, value))
+                values = (plugin, clean(key), to_json(value))
+                cursor.execute(self._sql["put_state"], values)
 
     def close(self) -> None:
         self._database.close()

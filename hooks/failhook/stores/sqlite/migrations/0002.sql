@@ -75,3 +75,6 @@ CREATE TABLE hook_calls (
 
 CREATE INDEX attempts_closed ON attempts (closed_at) WHERE closed_at IS NOT NULL;
 CREATE INDEX accounts_going ON accounts (closed) WHERE closed IN ('', 'held');
+
+-- As JSON, so that any text comes back as it was.
+UPDATE plugin_state SET value = json_quote(value);
