@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import RLock
 from types import TracebackType
 from typing import Final, Self, cast
+from weakref import finalize
 
 from failhook.errors import StoreError
 from failhook.stores.forks import watch_forks
@@ -154,7 +155,7 @@ class Database:
         """Let go of the file; the next use opens it again."""
         with self.lock:
             if self._connection is not None:
-                self._connection.close()
+                self._forgotten()
             self._connection = self._cursor = None
 
     def _usable(self) -> sqlite3.Cursor:
@@ -196,6 +197,9 @@ class Database:
             raise
         self._file = self._file_now()
         self._connection = connection
+        # Python 3.13 warns of a connection that is collected open, as that of a forgotten store is.
+        self._forgotten = finalize(self, connection.close)
+        self._forgotten.atexit = False
         self._cursor = connection.cursor()
         return self._cursor
 
@@ -217,6 +221,7 @@ class Database:
         ever for that to end.
         """
         if self._connection is not None:
+            self._forgotten.detach()
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
             if self._connection.in_transaction:
                 self._spoilt = (
