@@ -38,6 +38,7 @@ Resolution = Literal["retry", "fail", "succeeded"]
 RESOLUTIONS: Final = ("retry", "fail", "succeeded")
 
 # As in `gate.decide`: quicker than through their classes.
+_HOLD: Final = Action.HOLD
 _OPEN: Final = AttemptState.OPEN
 _FAILED_ATTEMPT: Final = AttemptState.FAILED
 _FAILED_EVENT: Final = EventType.FAILED
@@ -357,6 +358,6 @@ def _new_account(task: Task) -> Account:
 
 
 def _closed_by(decision: Decision) -> str:
-    if decision.action is Action.RETRY:
+    if decision.retry:
         return ""
-    return HELD if decision.action is Action.HOLD else FAILED
+    return HELD if decision.action is _HOLD else FAILED
