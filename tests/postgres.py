@@ -21,6 +21,9 @@ OWNER = "postgres"
 PASSWORD = "p4ss w@rd/é"  # noqa: S105 - of a server that lives as long as the tests; it needs quoting
 ROLE = "failhook"
 
+_ROOM = 2**30
+"""Bytes that a whole session of tests stays well below."""
+
 
 def programs() -> Path | None:
     """Return the folder of the newest server that is installed; None where none is."""
@@ -135,7 +138,7 @@ def cluster() -> Iterator[Server]:
     if bin_folder is None:
         raise RuntimeError("no PostgreSQL server is installed here")
     # The path of a Unix socket may have 107 bytes, and pytest's folders are closed to other users.
-    folder = Path(tempfile.mkdtemp(prefix="fh-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="fh-pg-", dir=_in_memory()))
     server = Server(bin_folder, folder)
     try:
         server.make()
@@ -151,6 +154,12 @@ def running() -> Iterator[Server]:
     with cluster() as server:
         server.start()
         yield server
+
+
+def _in_memory() -> Path | None:
+    """Return where thousands of files come and go in no time; None where there is no room."""
+    shared = Path("/dev/shm")
+    return shared if shared.is_dir() and shutil.disk_usage(shared).free > _ROOM else None
 
 
 def _root() -> bool:

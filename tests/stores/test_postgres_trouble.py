@@ -150,6 +150,22 @@ def test_a_task_that_is_held_too_long_is_reported_and_others_are_not_held(store,
     impatient.close()
 
 
+def test_a_frozen_process_holds_a_task_for_a_bounded_time(store, postgres_url, monkeypatch):
+    """The server ends a transaction in which nothing happens, and who waits for it goes on."""
+    monkeypatch.setattr("failhook.stores.postgres.database._IDLE", 200)
+    frozen = open_store(postgres_url)
+    with pytest.raises(StoreError, match="the connection was lost"):  # noqa: PT012, SIM117
+        with frozen.transaction() as transaction:
+            transaction.save_account(an_account(a_task("held"), user=99))
+            report(store, "held")
+
+    with store.transaction() as transaction:
+        account = transaction.account(a_task("held").key)
+    assert account is not None
+    assert 1 == account.user
+    frozen.close()
+
+
 def test_a_statement_that_takes_too_long_is_ended(postgres_url):
     """The server ends what takes longer than statement_timeout, and the next call works."""
     store = open_store(f"{postgres_url}&statement_timeout=0.1")

@@ -27,8 +27,8 @@ _PACKAGE: Final = "failhook.stores.postgres"
 _MOST_FREE: Final = 1_000
 """Tasks that one transaction may hold where it need not: a server's table of locks is small."""
 
-_IDLE: Final = 60
-"""Seconds after which the server ends a transaction whose process is frozen or out of reach."""
+_IDLE: Final = 60_000
+"""Milliseconds until the server ends a transaction whose process is frozen or out of reach."""
 
 
 class Database:
@@ -52,7 +52,7 @@ class Database:
             "BEGIN ISOLATION LEVEL READ COMMITTED; "
             f"SET LOCAL lock_timeout = {int(url.lock_timeout * 1000)}; "
             f"SET LOCAL statement_timeout = {int(url.statement_timeout * 1000)}; "
-            f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE * 1000}"
+            f"SET LOCAL idle_in_transaction_session_timeout = {_IDLE}"
         )
         with self.reading():
             pass  # a connection was made, and the schema looked at
