@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from failhook.errors import StoreError
-from failhook.stores import open_store
+from failhook.stores import open_store, shown
 from failhook.stores.postgres.url import Url, read_url
 
 SECRET = "hunter2"  # noqa: S105 - it looks for this one
@@ -41,6 +41,21 @@ def test_a_password_among_the_parameters_is_not_shown_either():
 
     assert "postgresql:///db?user=me&sslkey=k" == url.where
     assert f"&password={SECRET}&" in url.conninfo
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        (f"postgresql://me:{SECRET}@host/db?schema=a", "postgresql://me@host/db?schema=a"),
+        (f"postgres://me:{SECRET}@x@host?password={SECRET}", "postgres://me@host"),
+        ("postgresql:///db?user=me", "postgresql:///db?user=me"),
+        ("sqlite:////srv/a:1@b.db?synchronous=FULL", "sqlite:////srv/a:1@b.db?synchronous=FULL"),
+        ("folder/a:1@b.db", "folder/a:1@b.db"),
+    ],
+)
+def test_a_setting_is_shown_without_its_password(setting, expected):
+    """Only a server's URL has a password, and that is left out, however it is written."""
+    assert expected == shown(setting)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +96,7 @@ def test_a_missing_driver_names_the_extra(broken):
 import os, sys
 {broken}
 from failhook.errors import StoreError
-from failhook.stores import open_store
+from failhook.stores import open_store, shown
 try:
     open_store("postgresql://me:{SECRET}@host/db")
 except StoreError as error:
@@ -98,7 +113,7 @@ def test_only_a_url_of_postgresql_loads_the_driver(tmp_path):
     """Other stores are opened without psycopg."""
     code = f"""
 import sys
-from failhook.stores import open_store
+from failhook.stores import open_store, shown
 open_store("memory")
 open_store({str(tmp_path / "store.db")!r}).close()
 print("psycopg" in sys.modules)

@@ -34,7 +34,7 @@ from failhook.log import say
 from failhook.outbox.port import Store, Waiting
 from failhook.pipeline.counts import Progress
 from failhook.pipeline.sidecar import Sidecar
-from failhook.stores import is_memory
+from failhook.stores import is_memory, shown
 
 CLOSE_SECONDS: Final = 15.0
 """What calls under way may take once it is told to end."""
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if is_memory(where):
         raise UsageError("a store in memory belongs to its process: nobody else can deliver it")
     with _until_signalled() as stop, Sidecar.from_config(config) as sidecar:
-        teller = _Teller(arguments, sidecar, where)
+        teller = _Teller(arguments, sidecar, shown(where))
         teller.begun()
         keeper = _Keeper(sidecar.store, SystemClock(), arguments.keep)
         before = Progress()

@@ -13,7 +13,7 @@ from failhook.cli.settings import settings_of_a_known_store
 from failhook.clock import SystemClock
 from failhook.config import Config
 from failhook.outbox.port import Store
-from failhook.stores import open_store
+from failhook.stores import open_store, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def known_store(arguments: argparse.Namespace) -> Generator[Known]:
     where = config.store or ""
     store = open_store(where)
     try:
-        yield Known(config, store, where, SystemClock().now())
+        yield Known(config, store, shown(where), SystemClock().now())
     finally:
         store.close()
 
@@ -53,7 +53,7 @@ def known_store(arguments: argparse.Namespace) -> Generator[Known]:
 def same_store(arguments: argparse.Namespace) -> str:
     """Return the options of this call that lead another command to the same store and settings."""
     words = [
-        f" --{name} {shlex.quote(value)}"
+        f" --{name} {shlex.quote(shown(value))}"
         for name in ("config", "store")
         if (value := getattr(arguments, name)) is not None
     ]

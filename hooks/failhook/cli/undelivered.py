@@ -9,7 +9,7 @@ from typing import Final
 from failhook.errors import StoreError
 from failhook.outbox.port import Waiting
 from failhook.pipeline import Pipeline
-from failhook.stores import is_memory
+from failhook.stores import is_memory, shown
 
 SECONDS: Final = 10.0
 LEAST: Final = 1.0
@@ -34,7 +34,7 @@ def waiting_line(waiting: Waiting, store: str) -> str:
         fate = "lost, since a store in memory ends with its process"
         return f"{events} not delivered to plugin {waiting.plugin}{why} and {fate}"
     wait = "it waits" if one else "they wait"
-    return f"{events} not delivered to plugin {waiting.plugin} yet{why}; {wait} in {store}"
+    return f"{events} not delivered to plugin {waiting.plugin} yet{why}; {wait} in {shown(store)}"
 
 
 def _waiting(pipeline: Pipeline) -> Sequence[Waiting]:

@@ -63,6 +63,18 @@ def file_of(where: str) -> Path | None:
     return None if rest.startswith("//") else Path(where)
 
 
+def shown(where: str) -> str:
+    """Return a setting as it may be shown: a URL of a server without the password in it."""
+    scheme, separator, rest = where.partition("://")
+    if not scheme.startswith("postgres"):
+        return where
+    location, question, query = rest.partition("?")
+    user, at, place = location.rpartition("@")
+    pairs = [pair for pair in query.split("&") if "password" not in pair.partition("=")[0]]
+    end = question + "&".join(pairs) if pairs else ""
+    return f"{scheme}{separator}{user.partition(':')[0]}{at}{place}{end}"
+
+
 def _sqlite_at(where: str, rest: str, bounds: Bounds | None) -> Store:
     location, _, query = rest.partition("?")
     path = location.removeprefix("///")
