@@ -76,7 +76,7 @@ def test_a_restart_between_two_calls_goes_unnoticed(server, store, use):
 def test_a_transaction_in_the_middle_of_a_restart_changes_nothing(server, store, how):
     """Either all of a transaction is there or nothing, and the caller hears that it is not."""
     task = a_task("torn")
-    with pytest.raises(StoreError, match="the connection was lost, and nothing was changed"):  # noqa: PT012, SIM117
+    with pytest.raises(StoreError, match="the connection was lost, and nothing was changed"):
         with store.transaction() as transaction:
             transaction.save_account(an_account(task))
             server.stop(how)
@@ -95,7 +95,7 @@ def test_a_commit_without_an_answer_may_be_made_again(server, store):
         transaction.save_account(an_account(task))
         transaction.enqueue(an_event(task), ["log"], NOW)
 
-    with pytest.raises(StoreError, match="not known whether the change was kept: make it again"):  # noqa: PT012, SIM117
+    with pytest.raises(StoreError, match="not known whether the change was kept: make it again"):
         with store.transaction() as transaction:
             change(transaction)
             server.stop()

@@ -154,7 +154,7 @@ def test_a_frozen_process_holds_a_task_for_a_bounded_time(store, postgres_url, m
     """The server ends a transaction in which nothing happens, and who waits for it goes on."""
     monkeypatch.setattr("failhook.stores.postgres.database._IDLE", 200)
     frozen = open_store(postgres_url)
-    with pytest.raises(StoreError, match="the connection was lost"):  # noqa: PT012, SIM117
+    with pytest.raises(StoreError, match="the connection was lost"):
         with frozen.transaction() as transaction:
             transaction.save_account(an_account(a_task("held"), user=99))
             report(store, "held")
@@ -208,7 +208,7 @@ def test_an_error_that_is_passed_over_commits_nothing(store):
     """A transaction in which a statement failed is never half committed."""
     from psycopg import Error
 
-    with pytest.raises(StoreError, match="one of its statements failed before"):  # noqa: SIM117, PT012
+    with pytest.raises(StoreError, match="one of its statements failed before"):
         with store.transaction() as transaction:
             transaction.save_account(an_account(a_task()))
             with pytest.raises(Error):
@@ -289,7 +289,7 @@ def test_a_full_disk_leaves_nothing_half_written(admin, postgres_server, postgre
     with small_disk(folder, admin):
         store = open_store(f"{postgres_url}&options=-c%20default_tablespace%3Dsmall")
         written = 0
-        with pytest.raises(StoreError, match="free some space on the server's disk"):  # noqa: PT012
+        with pytest.raises(StoreError, match="free some space on the server's disk"):
             while written < 5_000:
                 task = a_task(f"t{written}")
                 with store.transaction() as transaction:
