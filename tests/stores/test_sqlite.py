@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 import pytest
@@ -218,3 +219,24 @@ def test_short_lived_processes_keep_to_the_bounds(path):
     assert 100 == store.pending()
     assert 600 - 99 == sum(each.events for each in store.drops())
     store.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("line", "due", "lease", "touched", "done", "retry", "bury", "forget_events", "advance"),
+        *("holders", "renew_rows", "release_rows", "next_due", "due_group", "group_rows"),
+        *("group_size", "bury_grouped", "attempts", "between_attempts", "history_of_job", "tally"),
+    ],
+)
+def test_work_does_not_grow_with_what_waits(store, query):
+    """What reporters and drainers ask is found by an index, none of which holds all rows."""
+    sql = store._sql[query]
+    numbered = max(map(int, re.findall(r"\?(\d)", sql)), default=sql.count("?"))
+    with store._database.reading() as cursor:
+        plan = cursor.execute(f"EXPLAIN QUERY PLAN {sql}", [1] * numbered).fetchall()
+    steps = [row[3] for row in plan]
+
+    scans = [step for step in steps if step.startswith("SCAN") and "json_each" not in step]
+    searches = [step for step in steps if step.endswith("outbox_ready (plugin=?)")]
+    assert [] == [step for step in scans if not step.endswith("outbox_leased")] + searches

@@ -44,16 +44,14 @@ def keep_within(bounds: Bounds, database: Database, cursor: Cursor) -> None:
     loads = cursor.execute(database.sql["loads"], ()).fetchall()
     for plugin, count, size in loads:
         over, heavy = count - bounds.events, size - bounds.bytes
-        while (over > 0 or heavy > 0) and (
-            found := cursor.execute(database.sql["excess"], (plugin, _CHUNK)).fetchall()
-        ):
+        while over > 0 or heavy > 0:
+            limit = _CHUNK if heavy > 0 else min(over, _CHUNK)
             victims: list[Any] = []
-            for row in found:
-                if over <= 0 and heavy <= 0:
-                    break
-                victims.append(row)
-                over, heavy = over - 1, heavy - row[3]
-            if not _drop(plugin, victims, database, cursor):
+            for row in cursor.execute(database.sql["excess"], (plugin, limit)).fetchall():
+                if over > 0 or heavy > 0:
+                    victims.append(row)
+                    over, heavy = over - 1, heavy - row[3]
+            if not victims or not _drop(plugin, victims, database, cursor):
                 break
 
 

@@ -1,5 +1,6 @@
 -- Behind each name: the values that the statement takes, in order. Rows, events and keys come as the
 -- text of a JSON array. Where other dialects lock rows or skip locked ones, SQLite has one writer.
+-- A plus keeps SQLite from the index of all rows of a plugin, where there is a better one.
 
 -- name: account (key)
 SELECT key, job_key, user, infra, system, last_attempt, failures, first_started_at,
@@ -110,7 +111,7 @@ WHERE died_at IS NULL AND group_key = '' AND task_key IN (SELECT value FROM json
             AND older.group_key = '' AND older.died_at IS NULL AND older.id < outbox.id);
 
 -- name: holders (plugin)
-SELECT owner FROM outbox WHERE plugin = ?1 AND owner <> ''
+SELECT owner FROM outbox WHERE +plugin = ?1 AND owner <> ''
 UNION SELECT owner FROM event_groups WHERE plugin = ?1 AND owner <> '' ORDER BY owner;
 
 -- name: renew_rows (until, plugin, owner)
@@ -209,7 +210,7 @@ UPDATE outbox SET error = ? WHERE id IN (SELECT value FROM json_each(?));
 
 -- name: bury_grouped (error, now, tries more, plugin, group key, rows)
 UPDATE outbox SET error = ?, died_at = ?, tries = tries + ?, group_key = ''
-WHERE plugin = ? AND group_key = ? AND id IN (SELECT value FROM json_each(?));
+WHERE +plugin = ? AND +group_key = ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: loads (): what waits for each plugin, dead letters included
 SELECT plugin, count(*), sum(bytes) FROM outbox GROUP BY plugin;
@@ -220,9 +221,10 @@ SELECT outbox.id, outbox.event, outbox.task_key, outbox.bytes, outbox.final,
 FROM (
     SELECT id FROM outbox
     WHERE plugin = ?1 AND id NOT IN (
-        SELECT id FROM outbox WHERE owner <> '' AND plugin = ?1
-        UNION ALL SELECT grouped.id FROM outbox AS grouped JOIN event_groups USING (plugin, group_key)
-        WHERE grouped.plugin = ?1 AND grouped.group_key <> '' AND event_groups.owner <> '')
+        SELECT id FROM outbox WHERE owner <> '' AND +plugin = ?1
+        UNION ALL SELECT grouped.id FROM event_groups
+        CROSS JOIN outbox AS grouped USING (plugin, group_key)
+        WHERE event_groups.plugin = ?1 AND event_groups.owner <> '' AND grouped.group_key <> '')
     ORDER BY final, id LIMIT ?2) AS first
 JOIN outbox ON outbox.id = first.id LEFT JOIN events ON events.id = outbox.event
 ORDER BY outbox.final, outbox.id;
