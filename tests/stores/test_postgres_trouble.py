@@ -180,6 +180,18 @@ def test_a_statement_that_takes_too_long_is_ended(postgres_url):
     store.close()
 
 
+def test_more_dead_letters_are_revived_than_a_server_has_locks(admin, store, postgres_url):
+    """Everything that a plugin lost in a bad week comes back with one call."""
+    table = f"{postgres_url.rpartition('=')[2]}.outbox"
+    admin(
+        f"INSERT INTO {table} (event, task_key, plugin, ready, due_at, died_at, bytes, final) "  # noqa: S608 - a table of our own
+        "SELECT n, 't' || n, 'log', 0, 0, 1, 1, 1 FROM generate_series(1, 10000) AS n"
+    )
+    letters = [letter.id for letter in store.dead_letters("log")]
+
+    assert 10_000 == store.revive(letters, NOW) == store.pending()
+
+
 def test_one_process_has_no_more_connections_than_it_may(postgres_url):
     """A thread waits for one of the process's connections, and not for ever."""
     store = open_store(f"{postgres_url}&connections=1&lock_timeout=0.2")

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from failhook.stores.records import to_json
 from failhook.stores.sql.database import Cursor, Database, Values
+
+_PART: Final = 500
+"""Rows that one transaction changes, so that nobody waits for long, and few tasks are held."""
+
+
+def in_parts(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield rows of which there may be very many, some at a time."""
+    for start in range(0, len(ids), _PART):
+        yield ids[start : start + _PART]
 
 
 def hold_rows(database: Database, cursor: Cursor, rows: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from failhook.stores.records import (
     to_micros,
 )
 from failhook.stores.sql.database import Cursor, Database
-from failhook.stores.sql.line import move, remove
+from failhook.stores.sql.line import in_parts, move, remove
 from failhook.stores.sql.read_rows import delivery, readable
 from failhook.text import clean
 
@@ -55,8 +55,11 @@ class SqlOutbox:
             remove(self._database, cursor, ids, "done")
 
     def drop(self, ids: Sequence[int]) -> int:
-        with self._database.transaction() as cursor:
-            return remove(self._database, cursor, ids, "drop")
+        dropped = 0
+        for some in in_parts(ids):
+            with self._database.transaction() as cursor:
+                dropped += remove(self._database, cursor, some, "drop")
+        return dropped
 
     def retry(self, ids: Sequence[int], *, not_before: datetime, error: str, owner: str) -> None:
         values = (clean(error), to_micros(not_before), owner, to_json(list(ids)))
@@ -69,8 +72,11 @@ class SqlOutbox:
             move(self._database, cursor, ids, "bury", values)
 
     def revive(self, ids: Sequence[int], now: datetime) -> int:
-        with self._database.transaction() as cursor:
-            return move(self._database, cursor, ids, "revive", (to_micros(now),))
+        revived = 0
+        for some in in_parts(ids):
+            with self._database.transaction() as cursor:
+                revived += move(self._database, cursor, some, "revive", (to_micros(now),))
+        return revived
 
     def holders(self, plugin: str) -> Sequence[str]:
         with self._database.reading() as cursor:
