@@ -10,6 +10,7 @@ import pytest
 from failhook.errors import StoreError
 from failhook.stores import open_store, shown
 from failhook.stores.postgres.url import Url, read_url
+from failhook.stores.sql.queries import queries
 
 SECRET = "hunter2"  # noqa: S105 - it looks for this one
 
@@ -120,3 +121,9 @@ print("psycopg" in sys.modules)
 """
     run = [sys.executable, "-c", code]
     assert "False\n" == subprocess.run(run, capture_output=True, check=True, text=True).stdout
+
+
+def test_both_dialects_have_the_same_statements():
+    """What SQLite is asked, PostgreSQL is asked too, and nothing else."""
+    names = [set(queries(f"failhook.stores.{each}")) for each in ("sqlite", "postgres")]
+    assert names[0] == names[1]
