@@ -92,6 +92,13 @@ def test_what_is_not_a_store_is_refused_and_left_alone(path, make, words):
     assert before == (None if path.is_dir() else path.read_bytes())
 
 
+def test_an_sqlite_that_is_too_old_is_told(path, monkeypatch):
+    """A Python with a library that lacks what the store needs hears so before anything is made."""
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 23, 1))
+
+    refused(path, r"3\.24\.0 or later is needed")
+
+
 def test_a_missing_folder_is_named(tmp_path):
     """A store is created, its folder is not."""
     refused(tmp_path / "nowhere" / "store.db", "its folder must exist")

@@ -100,12 +100,11 @@ class MemoryOutbox:
             queue = self._queues.get(plugin)
             if queue is None:
                 return ()
-            for expired in [row for row in queue.leased.values() if row.due <= now]:
-                queue.give_back(expired, expired.due)
+            queue.expire(now)
             until = now + timedelta(seconds=lease)
             claimed: list[Row] = []
             while len(claimed) < limit:
-                row = queue.first(self._rows)
+                row = queue.first(self._rows, now)
                 if row is None or row.due > now:
                     break
                 row.owner = owner

@@ -145,8 +145,19 @@ class Queue:
         row.due = due
         heappush(self.heap, (due, row.id))
 
-    def first(self, rows: dict[int, Row]) -> Row | None:
-        """Return the row that is due first of those that may be claimed and that nobody holds."""
+    def expire(self, now: datetime) -> None:
+        """Let rows be claimed whose lease is over; they belong to their owner until they are."""
+        for row in self.leased.values():
+            if row.due <= now:
+                heappush(self.heap, (row.due, row.id))
+
+    def first(self, rows: dict[int, Row], now: datetime = LONG_AGO) -> Row | None:
+        """Return the row that is due first of those that nobody holds.
+
+        Args:
+            rows: all of them.
+            now: also those whose lease is over by then, once `expire` was called.
+        """
         heap = self.heap
         while heap:
             due, identity = heap[0]
@@ -155,7 +166,7 @@ class Queue:
                 row is not None
                 and row.due == due
                 and row.died_at is None
-                and not row.owner
+                and (not row.owner or due <= now)
                 and not row.group_key
                 and self.lines[row.event.task.key][0] is row
             ):

@@ -11,6 +11,9 @@ from failhook.errors import StoreError
 APPLICATION_ID: Final = 0x66686F6B
 """Marks the file as ours (SQLite's PRAGMA application_id): "fhok"."""
 
+_OLDEST: Final = (3, 24, 0)
+"""The first SQLite with ``ON CONFLICT DO UPDATE``."""
+
 PACKAGE: Final = "failhook.stores.sqlite"
 """Where the statements and the migrations are."""
 
@@ -19,9 +22,17 @@ def prepare(connection: sqlite3.Connection, path: str, steps: Mapping[int, str])
     """Make the schema in an empty file, or migrate an older one; each step happens whole or not.
 
     Raises:
-        StoreError: the file is something else, or a later version wrote it.
+        StoreError: the file is something else, or a later version wrote it; or the SQLite of this
+            Python is too old.
         sqlite3.Error: it cannot be read or written.
     """
+    if sqlite3.sqlite_version_info < _OLDEST:
+        needed = ".".join(map(str, _OLDEST))
+        msg = (
+            f"store {path}: this Python has SQLite {sqlite3.sqlite_version}; {needed} or later is "
+            "needed: use another Python, or another store"
+        )
+        raise StoreError(msg)
     newest = max(steps)
     if _version(connection, path, newest) == newest:
         return
