@@ -50,4 +50,5 @@ def _member(value: object, depth: int) -> list[str]:
         if not any(isinstance(each, dict | list) for each in fields.values()):
             flat = ", ".join(f"{name} {one_line(str(each))}" for name, each in fields.items())
             return [f"{_STEP * depth}- {flat}"]
+        return _entry("-", fields, depth)
     return _entry("-", value, depth)

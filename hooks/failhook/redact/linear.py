@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, cast
 
 _parser: Any = import_module("re._parser")
 
@@ -238,7 +238,7 @@ class _Walk:
             letters, empty = self._first(value[2], flags)
             return letters, empty or value[0] == 0
         if op in ("BRANCH", "GROUPREF_EXISTS"):
-            branches = value[1] if op == "BRANCH" else [each or [] for each in value[1:]]
+            branches = _branches(op, value)
             found = [self._first(branch, flags) for branch in branches]
             return _any_of([letters for letters, _ in found]), any(empty for _, empty in found)
         if op == "GROUPREF":
@@ -260,7 +260,7 @@ class _Walk:
             elif name.endswith("_REPEAT"):
                 letters |= self._takes(value[2], flags)
             elif name in ("BRANCH", "GROUPREF_EXISTS"):
-                branches = value[1] if name == "BRANCH" else [each or [] for each in value[1:]]
+                branches = _branches(name, value)
                 letters |= _any_of([self._takes(branch, flags) for branch in branches])
             elif name == "GROUPREF":
                 letters = self._all
@@ -303,6 +303,11 @@ class _Walk:
         )
 
 
+def _branches(op: str, value: Any) -> list[Any]:
+    """Return the sequences of which one is taken; a missing one is empty."""
+    return list(value[1]) if op == "BRANCH" else [each or () for each in value[1:]]
+
+
 def _any_of(sets: Sequence[int]) -> int:
     letters = 0
     for each in sets:
@@ -318,7 +323,7 @@ def _letters(tree: Any) -> str:
         if isinstance(part, int):
             named.update(chr(code) for code in (part - 1, part, part + 1) if 0 < code < 0x110000)
         elif isinstance(part, list | tuple):
-            todo.extend(part)
+            todo.extend(cast("Sequence[Any]", part))
         elif hasattr(part, "data"):
             todo.extend(part.data)
     return "".join(sorted(named | set(_SAMPLES)))
