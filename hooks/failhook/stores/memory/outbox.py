@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from heapq import heappop
 from threading import RLock
 from typing import Final
 
@@ -102,16 +103,17 @@ class MemoryOutbox:
                 return ()
             queue.expire(now)
             until = now + timedelta(seconds=lease)
-            claimed: list[Row] = []
+            claimed: dict[int, Row] = {}
             while len(claimed) < limit:
                 row = queue.first(self._rows, now)
                 if row is None or row.due > now:
                     break
+                heappop(queue.heap)
+                claimed[row.id] = row
                 row.owner = owner
                 row.due = until
-                queue.leased[row.id] = row
-                claimed.append(row)
-        return [delivery(row) for row in claimed]
+            queue.leased |= claimed
+        return [delivery(row) for row in claimed.values()]
 
     def renew(self, plugin: str, *, owner: str, until: datetime) -> None:
         with self.lock:
