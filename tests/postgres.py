@@ -21,6 +21,17 @@ OWNER = "postgres"
 PASSWORD = "p4ss w@rd/é"  # noqa: S105 - of a server that lives as long as the tests; it needs quoting
 ROLE = "failhook"
 
+_WATCH = """
+"$@" &
+if ! read -r _; then
+    kill -QUIT $!
+    wait $!
+    rm -rf "$PWD"
+fi
+wait $!
+"""
+"""Runs a server, and ends it when whoever started it has died without a word."""
+
 _ROOM = 2**30
 """Bytes that a whole session of tests stays well below."""
 
@@ -87,10 +98,10 @@ class Server:
         ]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self.bin / "postgres", "-D", self.data, *options],
+                ["sh", "-c", _WATCH, "sh", self.bin / "postgres", "-D", self.data, *options],
                 **self.as_user,
                 cwd=self.folder,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -107,14 +118,14 @@ class Server:
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop the server: SIGINT ends its sessions first, SIGQUIT leaves everything as it is."""
         if self._process is not None:
-            self._process.send_signal(how)
-            self._process.wait()
+            if (self.data / "postmaster.pid").exists():
+                os.kill(self.pids()[0], how)
+            self._process.communicate(b"stopped\n")
             self._process = None
 
     def pids(self) -> list[int]:
         """The processes of the server, the first one first."""
-        assert self._process is not None
-        first = self._process.pid
+        first = int((self.data / "postmaster.pid").read_text("ascii").split()[0])
         children = Path(f"/proc/{first}/task/{first}/children").read_text("ascii")
         return [first, *map(int, children.split())]
 
