@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from failhook import Evidence, Pipeline, Policy, Task
@@ -45,3 +47,14 @@ def ended_by_nodes(path: Path) -> None:
             opened = pipeline.started(task)
             evidence = Evidence.verdict(kind, reason, started="yes", node=node)
             pipeline.failed(opened, evidence)
+
+
+def multiplied(path: Path, count: int) -> None:
+    """Make `count` dead letters out of the one that is in a store."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        names = [row[1] for row in connection.execute("PRAGMA table_info(outbox)")][1:]
+        columns = ", ".join(names)
+        copied = ", ".join(f"outbox.{name}" for name in names)
+        numbers = "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+        copies = f"INSERT INTO outbox ({columns}) SELECT {copied} FROM outbox, n"  # noqa: S608 - names of columns
+        connection.execute(f"{numbers} {copies}", (count,))

@@ -7,14 +7,21 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 
-from failhook import Evidence, Pipeline, Task
+import pytest
+
+from failhook import Evidence, Pipeline, Policy, Task
 from failhook.clock import SystemClock
 from failhook.manager import Manager
+from failhook.outbox.port import Bounds
 from failhook.stores import open_store
-from tests.cli.stores import dead_letters
+from tests.cli.stores import Refusing, dead_letters
 from tests.cli.test_status import a_store_with_something_of_everything
+
+FIRST_VERSION = Path(__file__).parents[1] / "stores" / "first_version.sql"
 
 
 def findings(answer) -> list[tuple[str, str, str]]:
@@ -171,6 +178,137 @@ def test_no_secret_of_the_settings_is_shown(call, place):
     answer = call("doctor", "--json")
 
     assert word not in answer.out + answer.err
+
+
+def test_secrets_deep_in_the_settings_are_hidden_too(call, place, package):
+    """A plugin that repeats its settings in its refusal does not make the doctor print them."""
+    package(
+        "def pager(settings):\n    raise ValueError(str(settings))\n"
+        "class Pager:\n    def __init__(self, settings): pager(settings)\n",
+        "[failhook]\npager = acme:Pager\n",
+    )
+    word = "s3-deep-and-long"
+    (place / "failhook.toml").write_text(f'[[plugins.pager.receivers]]\nkey = ["{word}"]\n')
+
+    answer = call("doctor", "--json")
+
+    assert any("pager" in text and "***" in text for text in acts(answer))
+    assert word not in answer.out + answer.err
+
+
+def test_a_password_in_the_name_of_a_store_is_hidden(call):
+    """Neither the finding nor the command that helps has it, and it could not look: 2."""
+    url = "postgresql://ops:hunter2hunter2@127.0.0.1:1/failhook?connect_timeout=1"
+
+    answer = call("doctor", "--json", "--store", url)
+
+    assert 2 == answer.code
+    assert any("127.0.0.1" in text or "psycopg" in text for text in acts(answer))
+    assert "hunter2" not in answer.out + answer.err
+
+
+def test_looking_changes_nothing(call, place):
+    """After doctor, status, history, stats and a list, a store holds what it held."""
+    a_store_with_something_of_everything(place / "here.db")
+
+    def held() -> list[str]:
+        with closing(sqlite3.connect(place / "here.db")) as connection:
+            return list(connection.iterdump())
+
+    before = held()
+    for words in (["doctor"], ["status"], ["history", "nightly/load"], ["stats"]):
+        call(*words, "--store", "here.db")
+    call("dead-letters", "list", "--store", "here.db")
+
+    assert before == held()
+
+
+def test_a_store_of_an_older_version_is_left_as_it_is(call, place):
+    """Who only looks does not take it from the processes that still use it, and says so: 2."""
+    with closing(sqlite3.connect(place / "here.db")) as connection:
+        connection.executescript(FIRST_VERSION.read_text())
+
+    answer = call("doctor", "--json", "--store", "here.db")
+    status = call("status", "--store", "here.db")
+
+    assert 2 == answer.code
+    (text,) = acts(answer)
+    assert "an older failhook wrote it (schema 1, this version needs " in text
+    assert "an older failhook wrote it" in status.error
+    with closing(sqlite3.connect(place / "here.db")) as connection:
+        assert [(1,)] == connection.execute("PRAGMA user_version").fetchall()
+
+
+@pytest.mark.requires_service("postgres")
+def test_a_database_without_a_store_is_left_without_one(call, postgres_url):
+    """A wrong schema in a URL is told, and not made: 2."""
+    doctor = call("doctor", "--json", "--store", postgres_url)
+    history = call("history", "nightly/load", "--store", postgres_url)
+
+    (text,) = acts(doctor)
+    assert (2, True) == (doctor.code, text.endswith("nothing has been written there yet"))
+    assert history.error.endswith("nothing has been written there yet")
+
+
+def test_a_store_that_is_named_and_not_there_needs_somebody(call, place):
+    """A wrong name is told; that the default store was never needed is fine."""
+    named, default = call("doctor", "--store", "gone.db"), call("doctor")
+
+    assert (2, 0) == (named.code, default.code)
+    assert "act   store" in named.out
+    assert "gone.db: there is no such file" in named.out
+    assert "note  store" in default.out
+    assert not (place / "gone.db").exists()
+
+
+def test_a_retry_that_never_began_is_told_once_patience_is_over(call, place):
+    """Its scheduler may have died between decision and requeue."""
+    with Pipeline(open_store(place / "here.db")) as pipeline:
+        task = Task("nightly", "load", run_id="r1", policy=Policy(retries=1))
+        pipeline.failed(task, Evidence.returncode(1))
+
+    patient = call("doctor", "--json", "--store", "here.db")
+    hasty = call("doctor", "--json", "--patience", "0.001", "--store", "here.db")
+
+    assert (0, 1) == (patient.code, hasty.code)
+    (text,) = acts(hasty)
+    assert text.startswith("attempt 2 of default/nightly/load/r1/1 was granted and has not begun")
+
+
+def test_what_was_dropped_is_told(call, place):
+    """More than the bounds allow were waiting: somebody will never hear of it."""
+    manager = Manager()
+    manager.register(Refusing(), "refusing")
+    store = open_store(place / "here.db", Bounds(events=1))
+    with Pipeline(store, manager=manager, dispatch="none") as pipeline:
+        for name in ("load", "sum"):
+            pipeline.failed(Task("nightly", name), Evidence.returncode(1))
+
+    answer = call("doctor", "--json", "--store", "here.db")
+
+    assert any("plugin refusing will never get 1 event, 1 of them final" in e for e in acts(answer))
+
+
+def test_a_plugin_that_is_refused_or_hangs_is_told_with_why(call, package, monkeypatch):
+    """A misspelt hook, and a constructor that does not come back, are named."""
+    monkeypatch.setattr("failhook.cli.doctor.installed.SECONDS", 0.2)
+    package(
+        "import threading\n"
+        "from failhook.plugin import hookimpl\n"
+        "class Misspelt:\n"
+        "    @hookimpl\n"
+        "    def on_task_faild(self, task): ...\n"
+        "class Hangs:\n"
+        "    def __init__(self):\n"
+        "        threading.Event().wait(60)\n",
+        "[failhook]\nmisspelt = acme:Misspelt\nhangs = acme:Hangs\n",
+    )
+
+    answer = call("doctor", "--json")
+
+    assert 1 == answer.code
+    assert any("on_task_faild" in text and "on_task_failed" in text for text in acts(answer))
+    assert any("'hangs' does not come back" in text for text in acts(answer))
 
 
 def _hook():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 from failhook import Evidence, Pipeline, Policy, Task
 from failhook.stores import open_store
@@ -85,3 +87,81 @@ def test_stats_by_every_side_add_up(call, place):
         answer = call("stats", "--by", side, "--since", "1h", "--store", "here.db")
 
         assert (0, "4 attempts failed since") == (answer.code, answer.out[:23])
+
+
+def test_runs_of_a_job_are_told_apart(call, place):
+    """Asked for by its job key, each attempt stands beside its run; a key shows one run alone."""
+    with Pipeline(open_store(place / "here.db")) as pipeline:
+        for run in ("r1", "r2"):
+            pipeline.failed(Task("nightly", "load", run_id=run), Evidence.returncode(3))
+        pipeline.started(Task("nightly", "load", run_id="r3"))
+
+    answer = call("history", "default/nightly/load", "--store", "here.db")
+    one = call("history", "default/nightly/load/r2/1", "--store", "here.db")
+
+    title, _, head, *rows = answer.out.splitlines()
+    assert "default/nightly/load: 3 attempts" == title
+    assert "run" == head.split()[0]
+    assert ["r1/1", "r2/1", "r3/1"] == [row.split()[0] for row in rows]
+    assert "running, or lost" in rows[2]
+    assert one.out.startswith("default/nightly/load/r2/1: 1 attempt, user 0/0")
+
+
+def test_an_amended_verdict_and_a_suspect_success_are_marked(call, place):
+    """Better evidence that came after the decision, and a success that is in doubt."""
+    with Pipeline(open_store(place / "here.db")) as pipeline:
+        amended = Task("nightly", "load", run_id="r1", policy=Policy(retries=1))
+        pipeline.failed(amended, Evidence.verdict("unknown", "StateMismatch"))
+        pipeline.failed(amended, Evidence.verdict("infra", "Evicted", confidence="confirmed"))
+        suspect = pipeline.started(Task("nightly", "sum", run_id="r1"))
+        pipeline.succeeded(suspect, Evidence.returncode(-9, oom_host=0))
+
+    first = call("history", "nightly/load", "--store", "here.db").out
+    second = call("history", "nightly/sum", "--store", "here.db").out
+
+    assert "infra Evicted *" in first
+    assert "* amended: better evidence came after the decision" in first
+    assert "succeeded, suspect" in second
+
+
+def test_the_newest_attempts_are_shown_where_there_are_more(call, place):
+    """--limit keeps the newest, in order, and says that there are older ones."""
+    with Pipeline(open_store(place / "here.db")) as pipeline:
+        task = Task("nightly", "load", run_id="r1", policy=Policy(retries=9))
+        for _ in range(4):
+            pipeline.failed(task, Evidence.returncode(3))
+            task = task.next_attempt()
+
+    answer = call("history", "nightly/load", "--limit", "2", "--store", "here.db")
+    everything = call("history", "nightly/load", "--limit", "0", "--json", "--store", "here.db")
+
+    rows = [line for line in answer.out.splitlines() if "NonZeroExit" in line]
+    assert ["3", "4"] == [row.split()[0] for row in rows]
+    assert "Older attempts are left out; --limit 0 shows all." in answer.out
+    document = json.loads(everything.out)
+    assert (False, 4) == (document["more"], len(document["attempts"]))
+
+
+def test_stats_count_hours_and_nothing_that_is_older(call, place):
+    """What infrastructure ended is counted with the time that it had run; --since ends the look."""
+    path = place / "here.db"
+    ended_by_nodes(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE attempts SET opened_at = closed_at - 5400000000")
+        connection.execute(
+            "UPDATE attempts SET closed_at = closed_at - 8 * 86400000000 WHERE node = 'node-8'"
+        )
+
+    recent = call("stats", "--by", "node", "--store", "here.db").out.splitlines()
+    older = call("stats", "--by", "node", "--since", "10d", "--json", "--store", "here.db").out
+
+    assert "Infrastructure ended 2 of them, after 3h of work; 2 refunded." == recent[1]
+    assert ["node-7", "2", "100%", "3.0"] == recent[4].split()[:4]
+    assert ["node-7", "node-8", "node-9"] == [each["value"] for each in json.loads(older)["rows"]]
+
+
+def test_no_failure_is_said_in_words(call, place):
+    """A quiet week is no empty table."""
+    open_store(place / "here.db").close()
+
+    assert call("stats", "--store", "here.db").out.startswith("No attempt failed since ")

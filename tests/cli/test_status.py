@@ -8,8 +8,10 @@ from pathlib import Path
 
 from failhook import Evidence, Pipeline, Policy, Task
 from failhook.manager import Manager
+from failhook.outbox.port import Bounds
 from failhook.plugin import Undelivered, hookimpl
 from failhook.stores import open_store
+from tests.cli.stores import Refusing
 
 
 class Busy:
@@ -18,14 +20,6 @@ class Busy:
     @hookimpl
     def on_task_failed(self, event):
         raise Undelivered("429 from the receiver", retry_after=3600)
-
-
-class Refusing:
-    """A plugin whose receiver will never take the event."""
-
-    @hookimpl
-    def on_task_failed(self, event):
-        raise Undelivered("413 too large", retryable=False)
 
 
 def a_store_with_something_of_everything(path: Path) -> None:
@@ -85,3 +79,38 @@ def test_a_quiet_store_says_so(call, place):
     assert call("status", "--store", "here.db").out == (
         "store here.db\n\nNothing is on hold, open or undelivered.\n"
     )
+
+
+def test_a_retry_that_has_not_begun_and_what_was_dropped_are_shown(call, place):
+    """A task between two attempts, and what a plugin will never get."""
+    manager = Manager()
+    manager.register(Refusing(), "refusing")
+    store = open_store(place / "here.db", Bounds(events=1))
+    with Pipeline(store, manager=manager, dispatch="none") as pipeline:
+        for name in ("load", "sum", "mail"):
+            task = Task("nightly", name, run_id="r1", policy=Policy(retries=1))
+            pipeline.failed(task, Evidence.returncode(1))
+
+    text = call("status", "--store", "here.db").out
+    document = json.loads(call("status", "--json", "--store", "here.db").out)
+
+    assert "  default/nightly/load/r1/1  attempt 2, granted " in text
+    assert "  plugin refusing  2 events\n" in text
+    assert 3 == len(document["granted"])
+    assert [("refusing", 2, 0)] == [
+        (each["plugin"], each["events"], each["final"]) for each in document["dropped"]
+    ]
+
+
+def test_many_tasks_are_counted_beyond_the_first_twenty(call, place):
+    """A terminal is not flooded; --json has them all."""
+    with Pipeline(open_store(place / "here.db")) as pipeline:
+        for number in range(23):
+            pipeline.started(Task("nightly", f"load-{number}", run_id="r1"))
+
+    text = call("status", "--store", "here.db").out
+    document = json.loads(call("status", "--json", "--store", "here.db").out)
+
+    assert 20 == text.count("  attempt 1, process ")
+    assert "  and 3 more, which --json has\n" in text
+    assert 23 == len(document["open"])

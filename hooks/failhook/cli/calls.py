@@ -15,5 +15,5 @@ def last_call(calls: Iterable[HookCalls]) -> HookCalls | None:
 
 
 def caller(call: HookCalls, now: datetime) -> str:
-    """Return who called, and when: ``process 812 on web-1, 3m ago``."""
-    return f"process {call.pid} on {call.host}, {ago(call.called_at, now)}"
+    """Return who called, and when: ``last called by process 812 on web-1, 3m ago``."""
+    return f"last called by process {call.pid} on {call.host}, {ago(call.called_at, now)}"

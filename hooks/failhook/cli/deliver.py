@@ -1,7 +1,8 @@
 """Deliver what a store holds, beside the processes that report; as many at once as you like.
 
 It holds the plugins of the settings and goes on until SIGTERM or SIGINT: then it ends the calls
-under way, and a second signal ends it at once. With --once it ends when nothing is due any more.
+under way, and a second signal ends it at once. With --once it ends when everything that was due
+has been tried once.
 
 exit codes: 0 it was told to end, or with --once everything went out; 1 with --once: something
 stays, and standard error says what and why; 2 it cannot deliver.
@@ -14,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import signal
-import sys
 import threading
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ from typing import Any, Final
 from failhook.cli.amounts import counted, listed
 from failhook.cli.arguments import UsageError, add_config, add_json, add_store, seconds
 from failhook.cli.settings import settings
-from failhook.cli.stderr import tell
+from failhook.cli.stderr import on_terminal, tell
 from failhook.cli.undelivered import waiting_line
 from failhook.clock import Clock, SystemClock, to_rfc3339
 from failhook.errors import StoreError
@@ -34,12 +34,14 @@ from failhook.log import say
 from failhook.outbox.port import Store, Waiting
 from failhook.pipeline.counts import Progress
 from failhook.pipeline.sidecar import Sidecar
-from failhook.stores import is_memory, shown
+from failhook.stores import is_memory, open_store, shown
 
 CLOSE_SECONDS: Final = 15.0
-"""What calls under way may take once it is told to end."""
+"""What calls under way may take once it is told to end, unless the settings give them longer."""
 
-_EVERY: Final = 5.0
+_RESERVE: Final = 5.0
+
+_EVERY: Final = 3.0
 _A_MOMENT: Final = 0.1
 _FORGET_EVERY: Final = timedelta(hours=1)
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -47,7 +49,9 @@ _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take when to end, what to forget, and how to say how far it is."""
-    parser.add_argument("--once", action="store_true", help="end when nothing is due any more")
+    parser.add_argument(
+        "--once", action="store_true", help="end when everything that is due was tried once"
+    )
     parser.add_argument(
         "--keep",
         metavar="TIME",
@@ -88,9 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
         sidecar.run(stop, once=arguments.once, every=_EVERY, report=report)
         if arguments.once:
             _wait_for_others(sidecar, stop)
-        left = [each for each in sidecar.store.waiting() if each.plugin in sidecar.manager.names()]
-        went_out = sidecar.close(CLOSE_SECONDS)
-        teller.ended(left if not went_out else ())
+        seconds_left = max(CLOSE_SECONDS, config.delivery.time_limit + _RESERVE)
+        went_out = sidecar.close(seconds_left, deliver=not stop.is_set())
+        teller.ended(() if went_out else _left(where, sidecar.manager.names()))
     return int(arguments.once and not went_out)
 
 
@@ -99,7 +103,7 @@ class _Teller:
 
     def __init__(self, arguments: argparse.Namespace, sidecar: Sidecar, where: str) -> None:
         self._json: bool = arguments.json
-        self._often = arguments.progress or (sys.stderr is not None and sys.stderr.isatty())
+        self._often = arguments.progress or on_terminal()
         self._sidecar = sidecar
         self._where = where
 
@@ -185,6 +189,18 @@ def _document(left: Collection[Waiting]) -> list[dict[str, Any]]:
     ]
 
 
+def _left(where: str, plugins: Collection[str]) -> Sequence[Waiting]:
+    """Return what waits for these plugins; nothing where the store does not say."""
+    try:
+        store = open_store(where)
+        try:
+            return [each for each in store.waiting() if each.plugin in plugins]
+        finally:
+            store.close()
+    except StoreError:
+        return ()
+
+
 def _wait_for_others(sidecar: Sidecar, stop: threading.Event) -> None:
     """Let those who deliver the same at this moment end, before it is told what stays."""
     clock = SystemClock()
@@ -198,14 +214,16 @@ def _wait_for_others(sidecar: Sidecar, stop: threading.Event) -> None:
 
 @contextmanager
 def _until_signalled() -> Generator[threading.Event]:
-    """Set an event at the first signal; a second one does what it does to any process."""
+    """Set an event at the first signal; a second one, whichever, ends the process at once."""
     stop = threading.Event()
+    before: dict[signal.Signals, Any] = {}
 
-    def ask(number: int, _frame: FrameType | None) -> None:
+    def ask(_number: int, _frame: FrameType | None) -> None:
         stop.set()
-        signal.signal(number, signal.SIG_DFL)
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
 
-    before = {
+    before |= {
         number: signal.signal(number, ask)
         for number in _SIGNALS
         if signal.getsignal(number) is not signal.SIG_IGN

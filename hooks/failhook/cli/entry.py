@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from failhook.cli.arguments import Parser, UsageError
 from failhook.cli.commands import Command, find_command, overview, summary
 from failhook.cli.stderr import log_told
+from failhook.cli.terminal import one_line
 from failhook.errors import FailhookError
 
 EXIT_CODES = """\
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _wrong(name: str, problem: str) -> int:
-    print(f"{name}: {' '.join(problem.split())}", file=sys.stderr)
+    print(one_line(f"{name}: {' '.join(problem.split())}"), file=sys.stderr)
     return 2
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from failhook.cli.arguments import add_json
 from failhook.cli.inquiry import Judge, Question, add_judge, judge_of, questions
+from failhook.cli.terminal import lines_of
 from failhook.cli.words import explanation_lines, unused_line
 
 
@@ -32,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         documents = [_document(judge, each) for each in asked]
         print(json.dumps(documents if len(asked) > 1 else documents[0], indent=2))
     else:
-        print("\n\n".join("\n".join(_lines(judge, each)) for each in asked))
+        told = "\n\n".join("\n".join(_lines(judge, each)) for each in asked)
+        print("\n".join(lines_of(told)))
     return 0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from typing import Final
 
 from failhook.cli.known_store import same_store
+from failhook.cli.terminal import quoted
 from failhook.decision import Action, Decision
 from failhook.errors import StartRefused
 
@@ -36,4 +36,4 @@ def next_step(decision: Decision, key: str, arguments: argparse.Namespace) -> st
 
 def resolve_command(key: str, arguments: argparse.Namespace) -> str:
     """Return the command that releases a hold, on the store and settings at hand."""
-    return f"failhook resolve{same_store(arguments)} {shlex.quote(key)} retry|fail|succeeded"
+    return f"failhook resolve{same_store(arguments)} {quoted(key)} retry|fail|succeeded"

@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from failhook.cli.terminal import lines_of
+
 PREFIX: Final = "failhook: "
 
 
@@ -16,10 +18,16 @@ def tell(text: str) -> None:
     stream = sys.stderr
     if stream is None or stream.closed:  # pyright: ignore[reportUnnecessaryComparison] - it is None where descriptor 2 is closed
         return
-    lines = "".join(f"{PREFIX}{line}\n" for line in text.splitlines())
+    lines = "".join(f"{PREFIX}{line}\n" for line in lines_of(text))
     with suppress(OSError):  # nobody reads it any more
         stream.write(lines)
         stream.flush()
+
+
+def on_terminal() -> bool:
+    """Return whether somebody watches what is told."""
+    stream = sys.stderr
+    return stream is not None and not stream.closed and stream.isatty()  # pyright: ignore[reportUnnecessaryComparison] - as above
 
 
 @contextmanager

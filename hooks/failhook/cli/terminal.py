@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import unicodedata
 from typing import Final
@@ -33,8 +34,16 @@ def one_line(text: str) -> str:
     return "".join(each if each.isprintable() else _escape(each) for each in text)
 
 
+def quoted(word: str) -> str:
+    r"""Return a word as a shell takes it; what does not print is written as in ``$'\x1b'``."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = word.replace("\\", r"\\").replace("'", r"\'")
+    return f"$'{one_line(escaped)}'"
+
+
 def lines_of(text: str) -> list[str]:
-    """Return text line by line, each as `one_line` has it; tabs become four spaces."""
+    """Return text line by line, each as `one_line` has it; tabs become spaces."""
     return [one_line(line.expandtabs(4)) for line in text.splitlines()]
 
 

@@ -22,7 +22,7 @@ def close(pipeline: Pipeline, store: str) -> list[str]:
     waiting = _waiting(pipeline)
     if pipeline.close(max(LEAST, end - time.monotonic())):
         return []
-    return [waiting_line(each, store) for each in waiting]
+    return [waiting_line(each, shown(store)) for each in waiting]
 
 
 def waiting_line(waiting: Waiting, store: str) -> str:

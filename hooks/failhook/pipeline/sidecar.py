@@ -114,13 +114,14 @@ class Sidecar:
                 report(self.progress)
         return self.progress
 
-    def close(self, timeout: float = 5.0) -> bool:
+    def close(self, timeout: float = 5.0, *, deliver: bool = True) -> bool:
         """End the threads, close plugins and store; return whether nothing waits for its plugins.
 
         Args:
             timeout: seconds; a hung plugin's thread is left behind.
+            deliver: whether what is due is offered once more; the calls under way end in any case.
         """
-        return self._delivering.closing.close(timeout)
+        return self._delivering.closing.close(timeout, deliver=deliver)
 
     def __enter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ ALLOWED: Final = (
 )
 
 
-def open_store(where: str | Path, bounds: Bounds | None = None) -> Store:
+def open_store(where: str | Path, bounds: Bounds | None = None, *, migrate: bool = True) -> Store:
     """Open the store that a setting names, and create it where it does not exist yet.
 
     Args:
@@ -25,26 +25,28 @@ def open_store(where: str | Path, bounds: Bounds | None = None) -> Store:
             `SqliteStore`: ``?synchronous=FULL&busy_timeout=5``. A URL of PostgreSQL is as libpq
             takes it: ``postgresql://user:password@host:port/database``.
         bounds: how much may wait for one plugin; the store's default unless given.
+        migrate: False only looks: no store is made, and one that an older version wrote is refused
+            and left as it is, since that version could not use it any more.
 
     Raises:
         StoreError: the scheme or a setting is not known, the store cannot be reached, or it is not
             one that this version can use.
     """
     if isinstance(where, Path):
-        return _sqlite(where, bounds)
+        return _sqlite(where, bounds, migrate=migrate)
     scheme, colon, rest = where.partition(":")
     if is_memory(where):
         from failhook.stores.memory import MemoryStore
 
         return MemoryStore(bounds)
     if scheme == "sqlite" and colon:
-        return _sqlite_at(where, rest, bounds)
+        return _sqlite_at(where, rest, bounds, migrate=migrate)
     if scheme in ("postgresql", "postgres") and colon:
-        return _postgres(where, bounds)
+        return _postgres(where, bounds, migrate=migrate)
     if not where or rest.startswith("//") or (scheme == "memory" and colon):
         msg = f"store {_shown(where)}: it must be {ALLOWED}"
         raise StoreError(msg)
-    return _sqlite(Path(where), bounds)
+    return _sqlite(Path(where), bounds, migrate=migrate)
 
 
 def is_memory(where: str) -> bool:
@@ -75,7 +77,7 @@ def shown(where: str) -> str:
     return f"{scheme}{separator}{user.partition(':')[0]}{at}{place}{end}"
 
 
-def _sqlite_at(where: str, rest: str, bounds: Bounds | None) -> Store:
+def _sqlite_at(where: str, rest: str, bounds: Bounds | None, *, migrate: bool) -> Store:
     location, _, query = rest.partition("?")
     path = location.removeprefix("///")
     if not path or path == location:
@@ -99,18 +101,25 @@ def _sqlite_at(where: str, rest: str, bounds: Bounds | None) -> Store:
             f"an absolute path has four slashes: sqlite:////{path}"
         )
         raise StoreError(msg)
-    return _sqlite(file, bounds, synchronous, seconds)
+    return _sqlite(file, bounds, synchronous, seconds, migrate=migrate)
 
 
 def _sqlite(
-    path: Path, bounds: Bounds | None, synchronous: str = "NORMAL", busy_timeout: float = 10.0
+    path: Path,
+    bounds: Bounds | None,
+    synchronous: str = "NORMAL",
+    busy_timeout: float = 10.0,
+    *,
+    migrate: bool,
 ) -> Store:
     from failhook.stores.sqlite import SqliteStore
 
-    return SqliteStore(path, bounds, synchronous=synchronous, busy_timeout=busy_timeout)
+    return SqliteStore(
+        path, bounds, synchronous=synchronous, busy_timeout=busy_timeout, migrate=migrate
+    )
 
 
-def _postgres(where: str, bounds: Bounds | None) -> Store:
+def _postgres(where: str, bounds: Bounds | None, *, migrate: bool) -> Store:
     try:
         from failhook.stores.postgres import PostgresStore
     except ImportError as error:
@@ -122,7 +131,7 @@ def _postgres(where: str, bounds: Bounds | None) -> Store:
             "pip install 'failhook[postgres]'"
         )
         raise StoreError(msg) from error
-    return PostgresStore(where, bounds)
+    return PostgresStore(where, bounds, migrate=migrate)
 
 
 def _shown(where: str) -> str:

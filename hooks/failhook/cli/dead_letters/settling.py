@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
+from typing import Final
 
 from failhook.cli.amounts import counted, listed
 from failhook.cli.calls import caller, last_call
 from failhook.cli.dead_letters.selection import Selection
+from failhook.cli.held_here import held_here
 from failhook.cli.known_store import Known, same_store
+from failhook.cli.stderr import on_terminal, tell
 from failhook.cli.terminal import one_line
+
+_EVERY: Final = 3.0
+"""Seconds between two lines that tell how far it is."""
 
 
 def replay_letters(known: Known, selection: Selection, arguments: argparse.Namespace) -> None:
@@ -36,14 +42,18 @@ def drop_letters(known: Known, selection: Selection, *, as_json: bool) -> None:
 
 
 def _settle(selection: Selection, settle: Callable[[Sequence[int]], int]) -> Counter[str]:
-    """Return how many were settled, by plugin."""
+    """Return how many were settled, by plugin; on a terminal it is told how far it is."""
     done: Counter[str] = Counter()
+    told = time.monotonic()
     for page in selection.pages():
         by_plugin: dict[str, list[int]] = {}
         for letter in page:
             by_plugin.setdefault(letter.plugin, []).append(letter.id)
         for plugin, ids in by_plugin.items():
             done[plugin] += settle(ids)
+        if time.monotonic() - told > _EVERY and on_terminal():
+            told = time.monotonic()
+            tell(f"{counted(done.total(), 'dead letter')} so far")
     return +done
 
 
@@ -60,16 +70,13 @@ def _print_json(action: str, done: Counter[str], selection: Selection) -> None:
 
 def _next(known: Known, plugin: str, arguments: argparse.Namespace) -> str:
     """Say who delivers to a plugin."""
-    name = one_line(plugin)
-    here = plugin in entry_points(group="failhook").names and plugin not in known.config.blocked
-    command = f"failhook deliver --once{same_store(arguments)}"
-    call = last_call(each for each in known.store.calls() if each.plugin == plugin)
-    if call is not None:
-        last = f"the next process that holds {name} delivers; {one_line(caller(call, known.now))}"
-        return f"{last}, was the last one" + (f"; at once: {command}" if here else "")
-    if here:
-        return f"no process is known that holds {name}; to deliver now: {command}"
-    return (
-        f"no process is known that holds {name}, and no package here offers it; run "
-        "failhook deliver where it is installed"
+    calls = [each for each in known.store.calls() if each.plugin == plugin]
+    call, here = last_call(calls), plugin in held_here(known.config)
+    last = f"; {caller(call, known.now)}" if call is not None else ""
+    said = f"whoever holds {plugin} delivers them{last}"
+    way_out = (
+        f"; at once: failhook deliver --once{same_store(arguments)}"
+        if here
+        else f"; {plugin} is not installed and configured here"
     )
+    return one_line(said) + one_line(way_out)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
+from failhook.cli.amounts import counted
 from failhook.cli.doctor.finding import Finding, act, note, ok
 from failhook.cli.doctor.installed import Installed, installed_findings, look_at_plugins
 from failhook.cli.doctor.look import Look
@@ -62,12 +63,7 @@ class Examination:
             config = Config()
         else:
             self._redactor = open_redactor(config.redact, config.redact_sources)
-            self._values = [
-                value
-                for settings in config.plugins.values()
-                for value in settings.values()
-                if isinstance(value, str) and len(value) >= _LEAST_SECRET
-            ]
+            self._values = list(_texts(config.plugins))
             yield from settings_findings(config)
         installed = look_at_plugins(config)
         yield from installed_findings(config, installed)
@@ -82,7 +78,7 @@ class Examination:
             if unknown:
                 yield self._no_store(where, unknown)
                 return
-            store = open_store(where)
+            store = open_store(where, migrate=False)
             yield from report_findings(store.examine(self._now))
             look = Look(survey(store), self._now, self._patience, self._arguments)
             yield from hook_findings(look, installed)
@@ -108,10 +104,24 @@ class Examination:
         return self._redactor.redact(text)
 
 
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in the settings of plugins, however deep, that may be a secret."""
+    if isinstance(value, str) and len(value) >= _LEAST_SECRET:
+        yield value
+    elif isinstance(value, Mapping):
+        for each in cast("Mapping[str, object]", value).values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in cast("Sequence[object]", value):
+            yield from _texts(each)
+
+
 def report_findings(report: StoreReport) -> Iterator[Finding]:
     """Yield what a store says of itself."""
     size = "" if report.bytes is None else f", {_size(report.bytes)}"
-    yield ok("store", f"{report.where}: schema {report.schema}{size}, {report.tasks:,} tasks")
+    yield ok(
+        "store", f"{report.where}: schema {report.schema}{size}, {counted(report.tasks, 'task')}"
+    )
     for problem in report.problems:
         what, _, way_out = problem.partition("; ")
         yield act("store", what, way_out or "see docs/stores.md")

@@ -7,19 +7,17 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Final
 
 from failhook.cli.doctor.finding import Finding, act, note, ok
+from failhook.cli.held_here import GROUP, held_here
 from failhook.clock import SystemClock
 from failhook.config import Config
 from failhook.errors import FailhookError
 from failhook.manager import Manager, Provisions
 from failhook.manager.provisions import VolatileState
-from failhook.pipeline.configured import is_wanted
 
-GROUP: Final = "failhook"
 SECONDS: Final = 10.0
 """A plugin that needs longer to be loaded is said not to come back."""
 
@@ -53,10 +51,8 @@ def look_at_plugins(config: Config) -> Installed:
             MappingProxyType(dict(config.plugins.get(name, {}))), VolatileState(), SystemClock()
         )
     )
-    offered = {each.name for each in entry_points(group=GROUP) if is_wanted(each, config)}
-    names = {*offered, *config.plugins} - {*config.blocked}
     with redirect_stdout(sys.stderr):  # whatever a plugin prints, what is printed here is ours
-        for name in sorted(names):
+        for name in sorted(held_here(config)):
             problem = _load(manager, name)
             if problem:
                 refused[name] = problem

@@ -31,7 +31,7 @@ def hook_findings(look: Look, installed: Installed) -> Iterator[Finding]:
     for name in dict.fromkeys(each.plugin for each in look.found.calls):
         call = last_call(look.calls(name))
         if name not in installed.hooks and call is not None:
-            yield note(_AREA, f"plugin {name} is not held here; {caller(call, look.now)} called it")
+            yield note(_AREA, f"plugin {name} is not held here; {caller(call, look.now)}")
 
 
 def queue_findings(look: Look, installed: Installed) -> Iterator[Finding]:
@@ -66,7 +66,7 @@ def _hook(look: Look, plugin: str, hook: str, calls: Sequence[HookCalls]) -> Fin
     for what in ("undelivered", "failed", "slow"):
         count = sum(getattr(each, what) for each in calls)
         counts += f", {count:,} {what}" if count else ""
-    text = f"plugin {plugin}: {hook} ran last in {caller(last, look.now)}{more}; {counts}"
+    text = f"plugin {plugin}: {hook}, {caller(last, look.now)}{more}; {counts}"
     if last.delivered_at is not None and last.delivered_at >= last.called_at:
         return ok(_AREA, text)
     error = f": {last.error}" if last.error else ""
@@ -82,7 +82,7 @@ def _waiting(look: Look, waiting: Waiting, *, held: bool) -> Finding:
     call = last_call(look.calls(name))
     lately = call is not None and look.now - call.called_at <= look.patience
     if not held and not lately:
-        who = "nobody ever called it" if call is None else f"{caller(call, look.now)}, was the last"
+        who = "nobody ever called it" if call is None else caller(call, look.now)
         return act(
             _AREA,
             f"{line}; it is not held here, and {who}",

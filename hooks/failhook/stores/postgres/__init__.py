@@ -22,10 +22,11 @@ class PostgresStore(SqlStore):
             another transaction, 10), ``statement_timeout`` (seconds, 15), and ``prepare``
             (``off`` for poolers that do not keep prepared statements).
         bounds: how much may wait for one plugin; the default of `Bounds` unless given.
+        migrate: whether to make the schema, or bring an older one up to date.
 
     Raises:
         StoreError: the server cannot be reached, or it holds no store that this version can use.
     """
 
-    def __init__(self, where: str, bounds: Bounds | None = None) -> None:
-        super().__init__(Database(read_url(where)), bounds)
+    def __init__(self, where: str, bounds: Bounds | None = None, *, migrate: bool = True) -> None:
+        super().__init__(Database(read_url(where), migrate=migrate), bounds)

@@ -38,12 +38,14 @@ class Database:
         StoreError: the server cannot be reached, or what it holds is no store.
     """
 
-    def __init__(self, url: Url) -> None:
+    def __init__(self, url: Url, *, migrate: bool = True) -> None:
         self.url = url
         self.where = url.where
         self.sql = {name: in_schema(text, url.schema) for name, text in queries(_PACKAGE).items()}
         steps = migrations(_PACKAGE)
-        self.connections = Connections(url, lambda connection: prepare(connection, url, steps))
+        self.connections = Connections(
+            url, lambda connection: prepare(connection, url, steps, migrate=migrate)
+        )
         # READ COMMITTED, whatever the server's default is: each statement sees what was committed
         # before it began. So what is read after a lock was got is what its last holder left, which
         # is all that ledger and outbox need. The settings end with the transaction, since a pooler

@@ -9,6 +9,7 @@ from typing import Any, Final
 from failhook.errors import StoreError
 from failhook.stores.postgres.patience import PatientConnection
 from failhook.stores.postgres.url import Url
+from failhook.stores.sql.queries import left_alone
 
 _OLDEST_SERVER: Final = 13
 _LONG: Final = 3600.0
@@ -30,7 +31,9 @@ def in_schema(text: str, schema: str) -> str:
     return text.replace("{schema}", schema)
 
 
-def prepare(connection: PatientConnection, url: Url, steps: Mapping[int, str]) -> None:
+def prepare(
+    connection: PatientConnection, url: Url, steps: Mapping[int, str], *, migrate: bool = True
+) -> None:
     """Make the schema where there is none, or migrate an older one; all steps or none.
 
     Any number of processes may do so at once: one does it, the others wait for it.
@@ -39,6 +42,7 @@ def prepare(connection: PatientConnection, url: Url, steps: Mapping[int, str]) -
         connection: in no transaction.
         url: where the store is.
         steps: scripts, by the version that each leads to.
+        migrate: False refuses what would have to be changed.
 
     Raises:
         StoreError: the server or the database cannot hold a store, the schema is something else's,
@@ -46,8 +50,11 @@ def prepare(connection: PatientConnection, url: Url, steps: Mapping[int, str]) -
         psycopg.Error: it cannot be read or written.
     """
     newest, schema = max(steps), url.schema
-    if _version(connection, url, newest) == newest:
+    found = _version(connection, url, newest)
+    if found == newest:
         return
+    if not migrate:
+        raise StoreError(left_alone(url.where, found, newest))
     _check_server(connection, url)
     patience, connection.patience = connection.patience, _LONG
     with connection.transaction():

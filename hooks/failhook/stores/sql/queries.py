@@ -29,3 +29,14 @@ def migrations(package: str) -> dict[int, str]:
         if script.name.endswith(".sql")
     }
     return dict(sorted(scripts.items()))
+
+
+def left_alone(where: str, found: int, newest: int) -> str:
+    """Say why a schema that would have to be made or brought up to date is left as it is."""
+    if not found:
+        return f"store {where}: nothing has been written there yet"
+    return (
+        f"store {where}: an older failhook wrote it (schema {found}, this version needs {newest}); "
+        "any process of this version that reports or delivers brings it up to date, such as "
+        "failhook deliver --once; older versions cannot use it then"
+    )

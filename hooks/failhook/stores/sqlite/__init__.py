@@ -23,6 +23,7 @@ class SqliteStore(SqlStore):
             moments, and never spoils the file. ``FULL``: these survive as well; each commit waits
             for the disk.
         busy_timeout: seconds to wait for another process that is writing.
+        migrate: whether to make the schema, or bring an older one up to date.
 
     Raises:
         StoreError: the file cannot be opened, or is not a store that this version can use.
@@ -35,5 +36,9 @@ class SqliteStore(SqlStore):
         *,
         synchronous: str = "NORMAL",
         busy_timeout: float = 10.0,
+        migrate: bool = True,
     ) -> None:
-        super().__init__(Database(path, synchronous=synchronous, busy_timeout=busy_timeout), bounds)
+        database = Database(
+            path, synchronous=synchronous, busy_timeout=busy_timeout, migrate=migrate
+        )
+        super().__init__(database, bounds)

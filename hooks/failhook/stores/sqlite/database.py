@@ -49,12 +49,15 @@ class Database:
             commits, but never spoils the file. ``FULL`` survives power cuts too, and waits for the
             disk at each commit.
         busy_timeout: seconds to wait for another process before giving up.
+        migrate: whether to make the schema, or bring an older one up to date.
 
     Raises:
         StoreError: the file cannot be opened, or is not a store that this version can use.
     """
 
-    def __init__(self, path: Path, *, synchronous: str, busy_timeout: float) -> None:
+    def __init__(
+        self, path: Path, *, synchronous: str, busy_timeout: float, migrate: bool = True
+    ) -> None:
         if synchronous not in _SYNCHRONOUS:
             msg = f"store {path}: synchronous is {synchronous!r}; it is NORMAL or FULL"
             raise StoreError(msg)
@@ -65,6 +68,7 @@ class Database:
         self.where = self.path
         self.sql: Mapping[str, str] = queries(PACKAGE)
         self._migrations = migrations(PACKAGE)
+        self._migrate = migrate
         self._synchronous = synchronous
         self._busy_timeout = busy_timeout
         self.lock = RLock()
@@ -191,7 +195,7 @@ class Database:
         )
         try:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-            prepare(connection, self.path, self._migrations)
+            prepare(connection, self.path, self._migrations, migrate=self._migrate)
         except BaseException:
             connection.close()
             raise

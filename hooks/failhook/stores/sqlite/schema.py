@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from failhook.errors import StoreError
+from failhook.stores.sql.queries import left_alone
 
 APPLICATION_ID: Final = 0x66686F6B
 """Marks the file as ours (SQLite's PRAGMA application_id): "fhok"."""
@@ -18,12 +19,14 @@ PACKAGE: Final = "failhook.stores.sqlite"
 """Where the statements and the migrations are."""
 
 
-def prepare(connection: sqlite3.Connection, path: str, steps: Mapping[int, str]) -> None:
+def prepare(
+    connection: sqlite3.Connection, path: str, steps: Mapping[int, str], *, migrate: bool = True
+) -> None:
     """Make the schema in an empty file, or migrate an older one; each step happens whole or not.
 
     Raises:
-        StoreError: the file is something else, or a later version wrote it; or the SQLite of this
-            Python is too old.
+        StoreError: the file is something else, a later version wrote it, or it would have to be
+            changed and `migrate` is False; or the SQLite of this Python is too old.
         sqlite3.Error: it cannot be read or written.
     """
     if sqlite3.sqlite_version_info < _OLDEST:
@@ -34,8 +37,11 @@ def prepare(connection: sqlite3.Connection, path: str, steps: Mapping[int, str])
         )
         raise StoreError(msg)
     newest = max(steps)
-    if _version(connection, path, newest) == newest:
+    found = _version(connection, path, newest)
+    if found == newest:
         return
+    if not migrate:
+        raise StoreError(left_alone(path, found, newest))
     if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
         msg = f"store {path}: this file system cannot hold an SQLite write-ahead log"
         raise StoreError(msg)
