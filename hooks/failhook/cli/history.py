@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final
 
 from failhook.cli.amounts import counted
@@ -31,6 +32,8 @@ from failhook.text import clean
 
 SHOWN: Final = 50
 _ALL: Final = 1_000_000
+_A_YEAR: Final = timedelta(days=330)
+"""What is younger is told without its year."""
 _LOOKED_AT: Final = 10_000
 """Tasks that are looked through for one that is spelt like the one that was asked for."""
 
@@ -70,13 +73,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _lines(attempts: Sequence[Attempt], now: datetime, *, more: bool) -> list[str]:
     title, runs = _runs(attempts)
     count = f"the newest {len(attempts)} attempts" if more else counted(len(attempts), "attempt")
+    old = any(each.opened_at and now - each.opened_at > _A_YEAR for each in attempts)
+    moment = partial(_moment, year=old)
     lines = [f"{one_line(title)}: {count}{'' if any(runs) else _budgets(attempts)}", ""]
     lines += table_lines(
         [
             Column("run", runs, least=12, middle=True),
             Column("#", [str(each.task.attempt) for each in attempts], right=True),
-            Column("started (UTC)", [_moment(each.opened_at) for each in attempts]),
-            Column("ended (UTC)", [_moment(each.closed_at) for each in attempts], extra=True),
+            Column("started (UTC)", [moment(each.opened_at) for each in attempts]),
+            Column("ended (UTC)", [moment(each.closed_at) for each in attempts], extra=True),
             Column("took", [_took(each, now) for each in attempts], right=True),
             Column("verdict", [_verdict(each) for each in attempts], least=20),
             Column("pays", [_pays(each.decision) for each in attempts]),
@@ -108,8 +113,8 @@ def _budgets(attempts: Sequence[Attempt]) -> str:
     return f", {decisions[-1].after}" if decisions else ""
 
 
-def _moment(moment: datetime | None) -> str:
-    return "" if moment is None else second(moment)
+def _moment(moment: datetime | None, *, year: bool) -> str:
+    return "" if moment is None else second(moment, year=year)
 
 
 def _seconds(attempt: Attempt) -> float | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Mapping
+from typing import Any, Final
 
 from failhook.cli.terminal import lines_of, one_line
+from failhook.details import is_list, is_object
 
 _STEP: Final = "  "
 
@@ -30,11 +31,12 @@ def outline(document: Mapping[str, Any], depth: int = 0) -> list[str]:
 
 def _entry(name: str, value: object, depth: int) -> list[str]:
     start = f"{_STEP * depth}{name}"
-    if isinstance(value, Mapping):
-        return [start, *outline(cast("Mapping[str, Any]", value), depth + 1)]
-    if isinstance(value, list):
-        members = cast("Sequence[object]", value)
-        return [start, *(line for each in members for line in _member(each, depth + 1))]
+    if is_object(value):
+        if all(type(each) is int for each in value.values()):
+            return [f"{start}: {_flat(value)}"]
+        return [start, *outline(value, depth + 1)]
+    if is_list(value):
+        return [start, *(line for each in value for line in _member(each, depth + 1))]
     if not isinstance(value, str):
         return [f"{start}: {json.dumps(value)}"]
     lines = lines_of(value)
@@ -45,10 +47,12 @@ def _entry(name: str, value: object, depth: int) -> list[str]:
 
 def _member(value: object, depth: int) -> list[str]:
     """Return an entry of a list: a flat object in one line, anything else as an entry."""
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, Any]", value)
-        if not any(isinstance(each, dict | list) for each in fields.values()):
-            flat = ", ".join(f"{name} {one_line(str(each))}" for name, each in fields.items())
-            return [f"{_STEP * depth}- {flat}"]
-        return _entry("-", fields, depth)
-    return _entry("-", value, depth)
+    if is_object(value) and not any(isinstance(each, dict | list) for each in value.values()):
+        return [f"{_STEP * depth}- {_flat(value)}"]
+    if is_object(value) or is_list(value):
+        return _entry("-", value, depth)
+    return [f"{_STEP * depth}- {one_line(str(value))}"]
+
+
+def _flat(document: Mapping[str, Any]) -> str:
+    return ", ".join(f"{one_line(name)} {one_line(str(each))}" for name, each in document.items())

@@ -63,7 +63,14 @@ def _lines(known: Known, found: Survey, arguments: argparse.Namespace) -> list[s
             [_granted(each, now) for each in found.granted[:_MOST]],
             found.granted,
         ),
-        ("Not delivered yet", [waiting_line(each, now) for each in found.waiting], ()),
+        (
+            "Not delivered yet",
+            [
+                f"plugin {one_line(each.plugin)}  {how_many_wait(each, now)}"
+                for each in found.waiting
+            ],
+            (),
+        ),
         (
             f"Given up: failhook dead-letters list{options}",
             [_dead(each) for each in found.dead],
@@ -105,12 +112,12 @@ def _granted(granted: Granted, now: datetime) -> str:
     return one_line(f"{granted.key}  attempt {granted.attempt}{when}")
 
 
-def waiting_line(waiting: Waiting, now: datetime) -> str:
+def how_many_wait(waiting: Waiting, now: datetime) -> str:
     """Return what waits for a plugin, since when, and why."""
     why = f": {waiting.error}" if waiting.error else ""
     grouped = f", {waiting.grouped:,} of them in groups" if waiting.grouped else ""
     oldest = f", the oldest from {ago(waiting.since, now)}"
-    return one_line(f"plugin {waiting.plugin}  {waiting.count:,} waiting{grouped}{oldest}{why}")
+    return one_line(f"{waiting.count:,} waiting{grouped}{oldest}{why}")
 
 
 def _dead(dead: Waiting) -> str:

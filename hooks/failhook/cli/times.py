@@ -28,6 +28,7 @@ def ago(moment: datetime, now: datetime) -> str:
     return f"in {duration(-seconds)}" if seconds < -1 else f"{duration(seconds)} ago"
 
 
-def second(moment: datetime) -> str:
+def second(moment: datetime, *, year: bool = True) -> str:
     """Write a time to the second, in UTC and without saying so: ``2026-03-29 10:15:02``."""
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+    text = f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+    return text if year else text[5:]

@@ -10,7 +10,7 @@ from failhook.cli.calls import caller, last_call
 from failhook.cli.doctor.finding import Finding, act, note, ok
 from failhook.cli.doctor.installed import Installed
 from failhook.cli.doctor.look import Look
-from failhook.cli.status import waiting_line
+from failhook.cli.status import how_many_wait
 from failhook.outbox.port import HookCalls, Waiting
 
 _AREA: Final = "delivery"
@@ -78,14 +78,15 @@ def _hook(look: Look, plugin: str, hook: str, calls: Sequence[HookCalls]) -> Fin
 
 
 def _waiting(look: Look, waiting: Waiting, *, held: bool) -> Finding:
-    name, line = waiting.plugin, waiting_line(waiting, look.now)
+    name = waiting.plugin
+    line = f"plugin {name}: {how_many_wait(waiting, look.now)}"
     call = last_call(look.calls(name))
     lately = call is not None and look.now - call.called_at <= look.patience
     if not held and not lately:
         who = "nobody ever called it" if call is None else caller(call, look.now)
         return act(
             _AREA,
-            f"{line}; it is not held here, and {who}",
+            f"{line}; it is not held here; {who}",
             f"install or configure plugin {name}, or run failhook deliver where it is installed",
         )
     if waiting.count == waiting.grouped or look.now - waiting.since <= look.patience:
