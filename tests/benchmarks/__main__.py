@@ -21,6 +21,7 @@ from tests.benchmarks.hot_path import (
 )
 from tests.benchmarks.measure import table
 from tests.benchmarks.postgres import draining, on_postgres
+from tests.benchmarks.storm import storm
 from tests.postgres import programs, running
 
 
@@ -46,6 +47,7 @@ def main() -> int:
             f"drain, PostgreSQL, no-op plugin: {ours:,.0f} events/s "
             f"(a bare claim and delete: {theirs:,.0f})"
         )
+    print(storm())
     return 0
 
 

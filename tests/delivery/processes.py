@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from failhook.gate.overrides import Policies
 from failhook.manager import Limits, Manager
 from failhook.outbox.limits import DeliveryLimits
 from failhook.pipeline import Dispatch, Pipeline
+from failhook.pipeline.sidecar import Sidecar
 from failhook.plugin import Task
 from failhook.policy import Backoff, Policy
 from failhook.stores import open_store
@@ -73,17 +75,21 @@ def pipeline_on(
     calls: Limits = PATIENT,
 ) -> Pipeline:
     """Return a pipeline on a store with these plugins."""
-    manager = Manager(limits=calls)
-    for name, plugin in plugins.items():
-        manager.register(plugin, name)
     return Pipeline(
         open_store(where),
-        manager=manager,
+        manager=_manager(plugins, calls),
         policies=GENEROUS,
         delivery=limits,
         dispatch=dispatch,
         random=lambda: 1.0,
     )
+
+
+def _manager(plugins: Mapping[str, object], calls: Limits = PATIENT) -> Manager:
+    manager = Manager(limits=calls)
+    for name, plugin in plugins.items():
+        manager.register(plugin, name)
+    return manager
 
 
 def three(folder: Path, seed: int = 0) -> dict[str, object]:
@@ -154,14 +160,15 @@ def deliver(
     names: tuple[str, ...] = PLUGINS,
     sending: Connection | None = None,
 ) -> None:
-    """Deliver to the plugins of these names until nothing waits any more."""
+    """Deliver, as a sidecar does, to the plugins of these names until nothing waits any more."""
     warnings.simplefilter("error")
     plugins = three(folder, seed)
-    with pipeline_on(where, {name: plugins[name] for name in names}) as pipeline:
+    manager = _manager({name: plugins[name] for name in names})
+    with Sidecar(open_store(where), manager, delivery=EAGER) as sidecar:
         if sending is not None:
             sending.send_bytes(b".")
-        while pipeline.store.pending():
-            pipeline.flush(1.0)
+        while sidecar.store.pending():
+            sidecar.run(threading.Event(), once=True)
 
 
 def kill_later(process: BaseProcess, receiving: Connection, seconds: float) -> bool:

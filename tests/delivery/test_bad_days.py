@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from failhook.errors import StoreError
+from failhook.gate.ledger import AttemptState
+from failhook.plugin import Task
 from failhook.stores import open_store
 from failhook.stores.sql.queries import migrations
 from failhook.stores.sqlite.schema import PACKAGE
@@ -154,6 +156,31 @@ def test_an_event_that_cannot_be_read_blocks_nobody(file: Path) -> None:
         assert letter.error
 
     assert Counter(f"task-{number}" for number in (0, 1, 3, 4)) == night.plugin.heard
+
+
+def test_a_record_that_cannot_be_read_concerns_its_own_task_alone(where: str) -> None:
+    """Reports on that task are refused in one line that names it; everybody else goes on."""
+    with Night(where) as night:
+        bad, good = (
+            night.pipeline.started(Task("night", name, run_id="r")) for name in ("bad", "good")
+        )
+        store = night.pipeline.store
+        with store._database.transaction() as cursor:
+            for query, column in (("save_account", "phases"), ("save_attempt", "task")):
+                table = store._sql[query].split()[2]
+                cursor.execute(f"UPDATE {table} SET {column} = '[1, ' WHERE key = '{bad.key}'", ())  # noqa: S608 - names of our own
+
+        assert not night.report("bad")
+        assert night.report("good")
+        assert night.delivered("good")
+        with store.transaction() as ledger:
+            assert [] == list(ledger.open_attempts())
+        assert AttemptState.FAILED == store.history(good.key, limit=9)[0].state
+
+    (refusal,) = night.refusals
+    assert f"what it knows of task {bad.key} cannot be read" in refusal
+    (line,) = night.said.lines
+    assert "it is left out: " in line
 
 
 def test_no_more_files_can_be_opened(where: str, tmp_path: Path) -> None:

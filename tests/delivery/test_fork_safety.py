@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -19,15 +21,21 @@ ROOT = Path(__file__).parents[2]
 def forked(how: str, where: str, folder: Path, forks: int, *more: str) -> Counter[str]:
     """Run the forking program; return what each of its two plugins heard: both the same."""
     command = [sys.executable, "-W", "error", "-m", "tests.delivery.forking"]
-    ended = subprocess.run(
+    process = subprocess.Popen(
         [*command, how, where, str(folder), str(forks), *more],
         cwd=ROOT,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        check=False,
-        timeout=600 if forks > 100 else 60,
+        start_new_session=True,
     )
-    assert (0, "", "") == (ended.returncode, ended.stdout, ended.stderr)
+    try:
+        said, _ = process.communicate(timeout=times(100, 1_500))
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # the children too, which wait for each other
+        process.communicate()
+        pytest.fail("some process waits for ever")
+    assert (0, "") == (process.returncode, said)
     one, two = taken(folder / "one"), taken(folder / "two")
     assert one == two
     return Counter({name: count for (name, _), count in one.items()})
@@ -95,7 +103,7 @@ def test_prefork_workers(where: str, tmp_path: Path) -> None:
 
 def test_children_of_children(where: str, tmp_path: Path) -> None:
     """A child may fork the next one, each with its own threads, to any depth."""
-    depth = times(5, 60)
+    depth = times(5, 20)
 
     heard = forked("generations", where, tmp_path, depth)
 

@@ -6,9 +6,11 @@ import pytest
 
 from failhook.errors import StartRefused
 from failhook.evidence import Evidence
+from failhook.gate.overrides import Policies
 from failhook.groups import Handled
 from failhook.outbox.port import Bounds, DueGroup
 from failhook.pipeline import Pipeline
+from failhook.policy import Policy
 from failhook.stores.memory import MemoryStore
 from failhook.task import Task
 from tests.stores.samples import NOW, a_task, an_event
@@ -33,6 +35,21 @@ def test_only_the_newest_ended_tasks_are_remembered():
     assert pipeline.resolve(held, "fail").final
     with pytest.raises(StartRefused):
         pipeline.started(newest)
+
+
+def test_a_task_with_many_attempts_counts_for_each_of_them():
+    """A storm of retries takes no more memory than one of tasks that fail once."""
+    store = MemoryStore(keep=10)
+    pipeline = Pipeline(store, policies=Policies(Policy(retries=4)), dispatch="none")
+    for number in range(20):
+        task = Task("nightly", f"task-{number}", run_id="r")
+        while pipeline.failed(task, BUG).retry:
+            task = task.next_attempt()
+
+    assert {f"task-{number}" for number in (18, 19)} == {
+        attempt.task.name for attempts in store.attempts.values() for attempt in attempts.values()
+    }
+    assert 10 == sum(map(len, store.attempts.values()))
 
 
 def test_a_queue_that_nobody_empties_stays_small():

@@ -29,32 +29,36 @@ class MemoryStore(MemoryGroups):
     Args:
         bounds: how much may wait for one plugin; `BOUNDS` unless given. The size of an event is
             estimated from its texts.
-        keep: tasks that ended, well or for good, which are remembered; the oldest are forgotten
-            first. What is open, waits for a retry or is on hold is never forgotten.
+        keep: attempts of tasks that ended, well or for good, which are remembered; the task that
+            ended longest ago is forgotten first, and the last one never. What is open, waits for a
+            retry or is on hold is not forgotten either.
     """
 
     def __init__(self, bounds: Bounds | None = None, *, keep: int = 10_000) -> None:
         super().__init__(bounds or BOUNDS)
         self._keep = keep
-        self._ended: dict[str, None] = {}
+        self._ended: dict[str, int] = {}
+        self._ended_attempts = 0
         self.accounts: dict[str, Account] = {}
         self.attempts: dict[str, dict[str, Attempt]] = {}
         self.open: dict[str, Attempt] = {}
         self._state: dict[tuple[str, str], str] = {}
 
     def keep_account(self, account: Account) -> None:
-        """Write an account, and forget the task that ended longest ago; the caller has the lock."""
+        """Write an account, and forget tasks that ended long ago; the caller has the lock."""
         key, ended = account.key, self._ended
         self.accounts[key] = account
-        ended.pop(key, None)
+        self._ended_attempts -= ended.pop(key, 0)
         if account.closed not in _ENDED:
             return
-        ended[key] = None
-        if len(ended) > self._keep:
+        ended[key] = len(self.attempts.get(key, ()))
+        self._ended_attempts += ended[key]
+        while self._ended_attempts > self._keep and len(ended) > 1:
             self._forget_task(next(iter(ended)))
 
     def _forget_task(self, key: str) -> None:
-        del self._ended[key], self.accounts[key]
+        self._ended_attempts -= self._ended.pop(key)
+        del self.accounts[key]
         for attempt_key in self.attempts.pop(key, {}):
             self.open.pop(attempt_key, None)
 

@@ -1,9 +1,10 @@
-"""Rows of the outbox as the port shows them; one that cannot be read says so."""
+"""Rows as the ports show them; one that cannot be read says so."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from failhook.errors import StoreError
 from failhook.event import FailureEvent
 from failhook.outbox.port import Delivery
 from failhook.stores.records import read_event
@@ -26,5 +27,23 @@ def readable(body: str | bytes | None) -> tuple[FailureEvent | None, str]:
     try:
         return read_event(body), ""
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one row blocks no other
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        return None, f"its event cannot be read: {cut(clean(why), _LINE)}"
+        return None, f"its event cannot be read: {_line(error)}"
+
+
+def unreadable(where: str, key: str, error: Exception) -> StoreError:
+    """Return the error for a row of the ledger that cannot be read.
+
+    Args:
+        where: the store.
+        key: the task, or what is known of it.
+        error: what came of reading it.
+    """
+    whose = cut(clean(key), _LINE)
+    return StoreError(
+        f"store {where}: what it knows of {whose} cannot be read ({_line(error)}); it is damaged: "
+        "move it away and restore a copy, or begin anew"
+    )
+
+
+def _line(error: Exception) -> str:
+    return cut(clean(" ".join(f"{type(error).__name__}: {error}".split())), _LINE)

@@ -13,6 +13,7 @@ from failhook.outbox.port import Side, StoreReport, Tally
 from failhook.stores.records import Texts, from_micros, to_json, to_micros
 from failhook.stores.rows import attempt_from
 from failhook.stores.sql.groups import SqlGroups
+from failhook.stores.sql.read_rows import unreadable
 from failhook.stores.tallies import clock_problems, sorted_tallies
 
 _AT_ONCE: Final = 1_000
@@ -27,7 +28,10 @@ class SqlReading(SqlGroups):
         with self._database.reading() as cursor:
             rows = cursor.execute(self._sql[query], (task, limit)).fetchall()
         texts = Texts()
-        return [attempt_from(row, texts) for row in reversed(rows)]
+        try:
+            return [attempt_from(row, texts) for row in reversed(rows)]
+        except Exception as error:
+            raise unreadable(self._database.where, f"task {task}", error) from error
 
     def jobs(self, *, limit: int) -> Sequence[str]:
         with self._database.reading() as cursor:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from logging import ERROR
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from failhook.errors import StoreError
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt
+from failhook.log import say
 from failhook.stores.records import Texts, to_micros
 from failhook.stores.rows import account_from, account_row, attempt_from, attempt_row
 from failhook.stores.sql.bounds import Headroom, keep_within
 from failhook.stores.sql.database import Cursor, Database
+from failhook.stores.sql.read_rows import unreadable
+
+T = TypeVar("T")
 
 
 class SqlTransaction:
@@ -66,7 +72,7 @@ class SqlTransaction:
         if row is None:
             self._fresh.add(key)  # a task without an account has no events either
             return None
-        return account_from(row, self._texts)
+        return self._account(row)
 
     def attempt(self, attempt_key: str) -> Attempt | None:
         key, _, number = attempt_key.rpartition("/")
@@ -74,21 +80,20 @@ class SqlTransaction:
             return None
         self._hold(key)
         row = self._ask("attempt", key, int(number)).fetchone()
-        return None if row is None else attempt_from(row, self._texts)
+        return None if row is None else self._attempt(row)
 
     def attempts(self, key: str) -> Sequence[Attempt]:
         self._hold(key)
-        return [attempt_from(row, self._texts) for row in self._ask("attempts", key).fetchall()]
+        return [self._attempt(row) for row in self._ask("attempts", key).fetchall()]
 
     def open_attempts(self, host: str | None = None) -> Sequence[Attempt]:
-        rows = self._ask("open_attempts", host).fetchall()
-        return [attempt_from(row, self._texts) for row in rows]
+        return self._those(self._attempt, self._ask("open_attempts", host).fetchall())
 
     def held_accounts(self) -> Sequence[Account]:
-        return [account_from(row, self._texts) for row in self._ask("held_accounts").fetchall()]
+        return self._those(self._account, self._ask("held_accounts").fetchall())
 
     def between_attempts(self) -> Sequence[Account]:
-        return [account_from(row, self._texts) for row in self._ask("between_attempts").fetchall()]
+        return self._those(self._account, self._ask("between_attempts").fetchall())
 
     def save_account(self, account: Account) -> None:
         self._hold(account.key)
@@ -137,6 +142,28 @@ class SqlTransaction:
             self._fresh.remove(task_key)
             return ()
         return self._ask("line", task_key).fetchall()
+
+    def _account(self, row: Any) -> Account:
+        try:
+            return account_from(row, self._texts)
+        except Exception as error:
+            raise unreadable(self._database.where, f"task {row[0]}", error) from error
+
+    def _attempt(self, row: Any) -> Attempt:
+        try:
+            return attempt_from(row, self._texts)
+        except Exception as error:
+            raise unreadable(self._database.where, f"the attempt {row[7]}", error) from error
+
+    def _those(self, read: Callable[[Any], T], rows: Sequence[Any]) -> list[T]:
+        """Return the rows that can be read, and say which cannot: one of them blocks no other."""
+        found: list[T] = []
+        for row in rows:
+            try:
+                found.append(read(row))
+            except StoreError as error:
+                say(ERROR, "it is left out: %s", error)
+        return found
 
     def _hold(self, key: str) -> None:
         if key not in self._held:

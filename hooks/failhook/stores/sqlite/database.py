@@ -121,7 +121,7 @@ class Database:
         try:
             cursor = self._usable()
             cursor.execute(statement)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             lock.release()
             raise self._said(error) from error
         except BaseException:
@@ -207,10 +207,12 @@ class Database:
         self._cursor = connection.cursor()
         return self._cursor
 
-    def _said(self, error: sqlite3.Error) -> StoreError:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    def _said(self, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
+        damaged = isinstance(error, UnicodeDecodeError)  # SQLite names what is wrong with its bytes
+        code = sqlite3.SQLITE_CORRUPT if damaged else getattr(error, "sqlite_errorcode", 0) & 0xFF
+        line = " ".join(str(error).split())
         way_out = _WAYS_OUT.get(code)
-        return StoreError(f"store {self.path}: {error}" + (f"; {way_out}" if way_out else ""))
+        return StoreError(f"store {self.path}: {line}" + (f"; {way_out}" if way_out else ""))
 
     def before_fork(self) -> None:
         """Close, so that the child inherits no lock; either side opens anew when it needs to."""
