@@ -11,7 +11,9 @@ from failhook.details import Confidence
 from failhook.errors import ConfigError
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Bounds
+from failhook.pipeline import configured
 from failhook.policy import Backoff, Policy
+from failhook.stores.memory import BOUNDS as MEMORY_BOUNDS
 from failhook.task import Task
 
 FULL = """
@@ -102,7 +104,21 @@ def test_the_defaults_of_delivery_are_those_of_the_outbox():
 
     for name in ("max_failures", "max_refusals", "backoff"):
         assert getattr(outbox, name) == getattr(settings, name)
-    assert Bounds() == Bounds(settings.max_events, settings.max_bytes)
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "bounds"),
+    [
+        ("memory", "", MEMORY_BOUNDS),
+        ("memory", "[delivery]\nmax_events = 7", Bounds(7, MEMORY_BOUNDS.bytes)),
+        ("here.db", "[delivery]\nmax_events = 7", Bounds(7, Bounds().bytes)),
+    ],
+)
+def test_bounds_that_are_not_set_are_those_of_the_kind_of_store(elsewhere, where, text, bounds):
+    """A store in memory holds less than a file does, unless the settings say otherwise."""
+    config = load_config(write(elsewhere / "failhook.toml", text), {})
+
+    assert bounds == configured._bounds(config.delivery, where)
 
 
 def test_the_path_given_wins_over_the_variable_and_that_over_the_working_directory(elsewhere):

@@ -23,16 +23,17 @@ class DeliverySettings:
         max_failures: a plugin that raised this often on one event gets it no more.
         max_refusals: the same for one that says ``Undelivered(retryable=True)``.
         backoff: the wait between two tries.
-        max_events: how many events may wait for one plugin, dead letters included.
-        max_bytes: how many bytes these may have, as JSON.
+        max_events: how many events may wait for one plugin, dead letters included; None leaves it
+            to the store, whose memory is smaller than its disk.
+        max_bytes: how many bytes these may have, as JSON; None as before.
     """
 
     time_limit: float = 10.0
     max_failures: int = 5
     max_refusals: int = 50
     backoff: Backoff = Backoff(initial=1.0)
-    max_events: int = 100_000
-    max_bytes: int = 256 * 1024 * 1024
+    max_events: int | None = None
+    max_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Final, TypedDict
 from failhook.classify import Rule, read_user_rules
 from failhook.clock import Clock, SystemClock
 from failhook.config import Config, load_config
+from failhook.config.settings import DeliverySettings
 from failhook.errors import RegistrationError
 from failhook.gate.overrides import Policies
 from failhook.log import say
@@ -21,7 +22,8 @@ from failhook.outbox.port import Bounds, Store
 from failhook.pipeline.slips import check_source
 from failhook.redact import Redactor
 from failhook.redact.sources import open_redactor
-from failhook.stores import open_store
+from failhook.stores import is_memory, open_store
+from failhook.stores.memory import BOUNDS as MEMORY_BOUNDS
 
 _BUNDLED: Final = "failhook_sinks."
 _ALWAYS: Final = "log"
@@ -53,8 +55,8 @@ def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
     config = path if isinstance(path, Config) else load_config(path)
     rules = read_user_rules(config.rules)
     redactor = open_redactor(config.redact, config.redact_sources)
-    bounds = Bounds(config.delivery.max_events, config.delivery.max_bytes)
-    opened = open_store(config.store or store or "memory", bounds)
+    where = config.store or store or "memory"
+    opened = open_store(where, _bounds(config.delivery, where))
     clock = SystemClock()
     try:
         return Parts(
@@ -74,6 +76,15 @@ def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
     except BaseException:
         opened.close()
         raise
+
+
+def _bounds(delivery: DeliverySettings, where: str) -> Bounds:
+    """Return the bounds as they are set; what is not set is as the kind of store has it."""
+    usual = MEMORY_BOUNDS if is_memory(where) else Bounds()
+    return Bounds(
+        usual.events if delivery.max_events is None else delivery.max_events,
+        usual.bytes if delivery.max_bytes is None else delivery.max_bytes,
+    )
 
 
 def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> Manager:

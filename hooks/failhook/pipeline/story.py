@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from failhook.error_info import ErrorInfo
 from failhook.gate.ledger import Attempt, AttemptState
+from failhook.text import cut_redacted
+
+_MAX_LINE: Final = 1_000
+"""Characters: every attempt keeps such a line in the ledger."""
 
 
 def root_line(error: ErrorInfo | None) -> str:
-    """Return the root cause in one line: type and the first line of its text."""
+    """Return the root cause in one line of bounded length: type and the first line of its text."""
     if error is None:
         return ""
     root = error.root
-    return f"{root.name}: {root.message.splitlines()[0]}" if root.message.strip() else root.name
+    if not root.message.strip():
+        return root.name
+    return cut_redacted(f"{root.name}: {root.message.splitlines()[0]}", _MAX_LINE, head=0.8)
 
 
 def story(attempts: Sequence[Attempt]) -> tuple[str, ...]:
