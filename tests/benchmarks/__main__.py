@@ -21,6 +21,7 @@ from tests.benchmarks.hot_path import (
 )
 from tests.benchmarks.measure import table
 from tests.benchmarks.postgres import draining, on_postgres
+from tests.benchmarks.redaction import worst
 from tests.benchmarks.storm import storm
 from tests.postgres import programs, running
 
@@ -31,6 +32,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         ratios = [importing(), *reports(), *verdicts(), on_sqlite(path), beside_bad_plugins()]
+        ratios.append(worst())
         rate = events_per_second(path / "drain.db")
     drained = None
     if programs() is None:

@@ -31,33 +31,49 @@ def parsed(regex: str) -> Any:
     return _parser.parse(regex)
 
 
-def sample(tree: Any, dice: random.Random) -> str:
-    """Return a text that the expression matches, but for its assertions."""
-    return "".join(_node(str(op), value, dice) for op, value in tree)
+class Samples:
+    """Makes texts that expressions match, but for their assertions."""
 
+    def __init__(self, seed: int) -> None:
+        self._dice = random.Random(seed)
+        self._sets: dict[str, str] = {}
 
-def _node(op: str, value: Any, dice: random.Random) -> str:
-    match op:
-        case "LITERAL":
-            return chr(value)
-        case "NOT_LITERAL":
-            return dice.choice([c for c in string.ascii_letters if ord(c) != value])
-        case "ANY":
-            return "."
-        case "IN":
-            return dice.choice(_letters(value))
-        case "BRANCH":
-            return sample(dice.choice(value[1]), dice)
-        case "SUBPATTERN":
-            return sample(value[3], dice)
-        case "ATOMIC_GROUP":
-            return sample(value, dice)
-        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            least, most, body = value
-            times = dice.randint(least, min(int(most), least + 12))
-            return "".join(sample(body, dice) for _ in range(times))
-        case _:  # assertions
-            return ""
+    def of(self, tree: Any) -> str:
+        """Return a text that the expression matches."""
+        return "".join(self._node(str(op), value) for op, value in tree)
+
+    def _node(self, op: str, value: Any) -> str:
+        match op:
+            case "LITERAL":
+                return chr(value)
+            case "NOT_LITERAL":
+                return "b" if value == ord("a") else "a"
+            case "ANY":
+                return "."
+            case "IN":
+                return self._dice.choice(self._set(value))
+            case "BRANCH":
+                return self.of(self._dice.choice(value[1]))
+            case "SUBPATTERN":
+                return self.of(value[3])
+            case "ATOMIC_GROUP":
+                return self.of(value)
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                return self._repeated(*value)
+            case _:  # assertions
+                return ""
+
+    def _repeated(self, least: int, most: int, body: Any) -> str:
+        times = self._dice.randint(least, min(int(most), least + 12))
+        if len(body) == 1 and str(body[0][0]) == "IN":
+            return "".join(self._dice.choices(self._set(body[0][1]), k=times))
+        return "".join(self.of(body) for _ in range(times))
+
+    def _set(self, items: Any) -> str:
+        name = str(items)
+        if name not in self._sets:
+            self._sets[name] = _letters(items)
+        return self._sets[name]
 
 
 def _letters(items: Any) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from failhook.details import JsonScalar
+from failhook.text import cut
 
 Value = JsonScalar | tuple[str, ...]
 """One fact. A tuple is a set of texts: a condition holds when it holds for one of them."""
@@ -109,10 +110,10 @@ class Facts(dict[str, Value]):
 
 
 def window(text: str) -> str:
-    """Return a text short enough to be matched: its head and its tail."""
+    """Return a text short enough to be matched: its head and its tail, with a mark between."""
     if len(text) <= HEAD + TAIL:
         return text
-    return f"{text[:HEAD]}\n{text[-TAIL:]}"
+    return cut(text, HEAD + TAIL, head=HEAD / (HEAD + TAIL))
 
 
 def lines(value: object) -> str:

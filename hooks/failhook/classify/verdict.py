@@ -15,6 +15,7 @@ from failhook.text import cut
 
 MESSAGE_LIMIT: Final = 1_000
 FACT_LIMIT: Final = 300
+REASON_LIMIT: Final = 200
 """Characters of a message and of one fact in the evidence summary."""
 
 _REPEATED: Final = frozenset({Tier.CANCEL, Tier.DEADLINE, Tier.SIGNAL, Tier.EXIT, Tier.MISMATCH})
@@ -164,7 +165,7 @@ _HINTS: Final[dict[Value, Hint]] = {hint.value: hint for hint in Hint}
 def _reason(reason: str | Take, facts: Facts) -> str:
     if isinstance(reason, str):
         return reason
-    return scalar_text(facts[reason.path])[:200] or reason.default or "Unknown"
+    return cut(scalar_text(facts[reason.path]), REASON_LIMIT) or reason.default or "Unknown"
 
 
 def _level(level: Confidence | Take, facts: Facts) -> Confidence:
@@ -213,7 +214,7 @@ def _taken(name: str, value: Value) -> object:
     if name in ("exit_code", "signal"):
         return _whole(value)
     text = scalar_text(value)
-    return text[:FACT_LIMIT] or None
+    return cut(text, FACT_LIMIT) or None
 
 
 _NUMBERS: Final = frozenset({"retry_after", "time_limit", "elapsed"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -16,6 +17,8 @@ LONGEST_END: Final = 256
 beginning, which a rest after the cut has lost."""
 
 _SIGN: Final = "[... "
+_CLOSING: Final = re.compile(r"""[^'"\n]{0,256}+(?<!\s)["'](?=[\s,;:)\]}]|\Z)""")
+"""What ends with a quote that nothing opened: words of a quoted secret, perhaps."""
 
 
 def marks(text: str) -> Sequence[Span]:
@@ -32,8 +35,11 @@ def tokens_at(cuts: Sequence[Span], text: str, hidden: str) -> Iterator[Span]:
             yield start - len(before.split()[-1]), start
         after = text[end : end + LONGEST_TOKEN]
         done = end
-        if after and not after[0].isspace():
-            done += len(after.split(maxsplit=1)[0])
+        quoted = None if after.startswith(hidden) else _CLOSING.match(after)
+        words = quoted.end() if quoted else 0
+        if words or (after and not after[0].isspace()):
+            rest = after[words:].split(maxsplit=1)
+            done += words + (0 if not rest or after[words].isspace() else len(rest[0]))
             yield end, done
 
 

@@ -52,11 +52,13 @@ _ENDS: Final = r"""(?= [.,;:)\]}]{0,2} (?: \s | \Z | ["'&<>] ) )"""
 
 _CUT: Final = r"(?= \[\.\.\.\ \d{1,15}\ characters\ cut )"
 
+_NUMBER: Final = r"(?: [_-]? \d{1,3} )?"
 _SPACE: Final = r"[\ \t]{0,16}"
 
-_GATE: Final = (
-    rf"""(?= [\d\\"'\]\ \t=:>] ) \d{{0,3}} {_QUOTE}? \]? {_SPACE} [=:] | ["'] {_SPACE} , | >"""
-)
+_GATE: Final = rf"""
+    (?= [\d\\"'\]\ \t=:>] | [_-]\d )
+    {_NUMBER} {_QUOTE}? \]? {_SPACE} [=:] | ["'] {_SPACE} , | >
+"""
 
 _QUOTED: Final = r"""
     (?: [bfru]{0,2}
@@ -125,9 +127,9 @@ def _cased(name: str, regex: str, gate: str, *signs: str) -> Shape:
 
 
 _AFTER: Final = r"""[\\"')\]]{0,4} [\ \t]{0,4}"""
-_USERINFO: Final = rf"""[^\s/?\#"'<>\\]{{1,2048}} (?: @ | {_CUT} )"""
-_USERINFO_SLASH: Final = rf"""
-    [^\s/?\#@:"'<>\\]{{0,256}} : (?!\d{{1,5}}[/?\#]) [^\s:@"'<>\\]{{1,128}} (?: @ | {_CUT} )
+_USERINFO: Final = r"""[^\s/?\#@"'<>\\\[]{0,2048}+ [@\[]"""
+_USERINFO_SLASH: Final = r"""
+    [^\s/?\#@:"'<>\\]{0,256}+ : (?!\d{1,5}[/?\#]) [^\s:@"'<>\\\[]{0,128}+ [@\[]
 """
 _OPTION: Final = r"""[\w.:-]{0,40}? (?: pass|pwd|secret|token|key|credential|jwt|auth )"""
 
@@ -180,8 +182,8 @@ NAMED: Final = (
     ),
     _named(
         "named secret",
-        rf"""(?: {_STRONG} \d{{0,3}} {_QUOTE}? \]? {_SPACE} (?: => | :=? | ==? ) {_SPACE}
-               | {_WEAK} \d{{0,3}} (?: {_QUOTE} \]? {_SPACE} (?: => | :=? | ==? )
+        rf"""(?: {_STRONG} {_NUMBER} {_QUOTE}? \]? {_SPACE} (?: => | :=? | ==? ) {_SPACE}
+               | {_WEAK} {_NUMBER} (?: {_QUOTE} \]? {_SPACE} (?: => | :=? | ==? )
                                      | {_SPACE} (?: => | :?=(?!=) ) ) {_SPACE} )
              (?: {_QUOTED} | {_NO_PROSE} {_BARE} )
            | {_WEAK} : {_SPACE}
@@ -222,6 +224,12 @@ NAMED: Final = (
     ),
     _folded(
         "sshpass", r"""sshpass\s{1,3}-p\s{0,3} ["']? ( [^\s"']++ )""", r"[\ \t]{1,3}-p", "sshpass"
+    ),
+    _cased(
+        "MySQL password",
+        r"""mysql\w{0,10} ["']? [\s,] [^\n;|&]{0,200}? ["'\s] -p (?! ["'\s=] ) ( [^\s"',]++ )""",
+        r"""\w{0,10} ["']? [\ \t,]""",
+        "mysql",
     ),
     _folded(
         "auth pair",

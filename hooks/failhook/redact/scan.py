@@ -1,8 +1,8 @@
-"""Two looks over a text find every place where a secret may begin.
+"""A few looks over a text find every place where a secret may begin.
 
 Python's engine tries the branches of an alternative one after the other, so that a pattern per
-kind of secret would cost a pass over the text each. Here all signs make two trees, one of names and
-one of prefixes that stand at the start of a word, and a shape is only tried where its sign stands.
+kind of secret would cost a pass over the text each. Here all signs make three trees: of names, of
+options, and of prefixes that stand at the start of a word; a shape is only tried where its sign is.
 How many places are tried is bounded by the length of the text, so that text made to confuse takes
 less than twice what plain text takes.
 """
@@ -10,7 +10,7 @@ less than twice what plain text takes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from failhook.redact.pattern import REACH, Finder, Shape, Span
@@ -20,13 +20,27 @@ PER_PLACE: Final = 128
 """A text may have this many places where a secret seems to begin, and one more for so many of its
 characters. Logs and tracebacks have one in some thousand."""
 
-_BREAKS: Final = ("\\n", "\\r", "\\t", "%20", "%22", "%26", "%27", "%2c", "%2f", "%3a", "%3d")
-"""What ends a word although a letter or a digit is the last of it: escapes in quoted text."""
+_COSTS: Final = {"[... ": 8}
+"""Signs that count as more than one place: at the mark of a cut more is looked at."""
+
+_ESCAPES: Final = {
+    "\\": (r"\n", r"\r", r"\t", r"\u0022", r"\u0026", r"\u0027", r"\u003d"),
+    "%": ("%20", "%22", "%26", "%27", "%2c", "%2f", "%3a", "%3b", "%3d", "%3f", "%5b", "%7c"),
+    "[": tuple(
+        f"[{code}m"
+        for code in ("0", "1", "31", "32", "33", "34", "35", "36", "1;31", "1;32", "1;33")
+    ),
+}
+"""What ends a word although a letter or a digit is the last of it, by what all of them hold;
+colours too, however their escape is written."""
 
 _DASH: Final = r"-(?<![\w-]-)"
 """A sign that begins with a dash does not stand within a word, nor behind another dash."""
 
 _Tree = dict[str, "_Tree"]
+_Signs = dict[str, dict[str, None]]
+"""Signs, each with its gates."""
+
 _END: Final = ""
 
 
@@ -43,25 +57,29 @@ class Found(NamedTuple):
 
 
 class Scan:
-    """Finds the secrets of many shapes in two passes."""
+    """Finds the secrets of many shapes in three passes."""
 
     def __init__(self, shapes: Iterable[Shape]) -> None:
         self._finders: dict[str, list[Finder]] = {}
-        inside: list[Shape] = []
-        starting: list[Shape] = []
+        names, dashes, prefixes = _Signs(), _Signs(), _Signs()
         for shape in shapes:
             finder = Finder(shape)
-            (starting if shape.starts else inside).append(shape)
             for sign in shape.signs:
                 self._finders.setdefault(sign, []).append(finder)
-        self._names = re.compile(_any_sign(inside), re.VERBOSE)
-        letters = "".join({sign[0] for shape in starting for sign in shape.signs})
-        begins = rf"(?<![a-z0-9])(?=[{re.escape(letters)}])"
-        self._prefixes = re.compile(begins + _any_sign(starting), re.VERBOSE)
+                where = prefixes if shape.starts else dashes if sign[0] == "-" else names
+                where.setdefault(sign, {})[shape.gate] = None
+        self._inside = [
+            re.compile(_any_of(signs), re.VERBOSE) for signs in (names, dashes) if signs
+        ]
+        self._starting: list[re.Pattern[str]] = []
+        if prefixes:
+            letters = re.escape("".join({sign[0] for sign in prefixes}))
+            begins = rf"(?<![a-z0-9])(?=[{letters}])"
+            self._starting.append(re.compile(begins + _any_of(prefixes), re.VERBOSE))
 
     def suspects(self, folded: str) -> bool:
         """Return whether a secret may begin anywhere in the text, which is in lower case."""
-        return bool(self._names.search(folded) or self._prefixes.search(_broken(folded)))
+        return any(regex.search(where) for regex, where in self._looks(folded))
 
     def find(self, text: str, folded: str) -> Found:
         """Find what is to be hidden.
@@ -74,13 +92,13 @@ class Scan:
         done: dict[Finder, int] = {}
         end = len(text)
         allowed = FREE + end // PER_PLACE
-        for regex, where in ((self._prefixes, _broken(folded)), (self._names, folded)):
+        for regex, where in self._looks(folded):
             for place in regex.finditer(where, 0, end):
                 start, after = place.span()
-                if not allowed:
+                if allowed <= 0:
                     end = start
                     break
-                allowed -= 1
+                allowed -= _COSTS.get(place[0], 1)
                 for finder in self._finders[place[0]]:
                     # A value may end where the quoted value of a name within it begins.
                     if start < done.get(finder, 0) - REACH:
@@ -92,21 +110,24 @@ class Scan:
                         done[finder] = found
         return Found(spans, end)
 
+    def _looks(self, folded: str) -> Iterator[tuple[re.Pattern[str], str]]:
+        for regex in self._inside:
+            yield regex, folded
+        for regex in self._starting:
+            yield regex, _broken(folded)
+
 
 def _broken(folded: str) -> str:
     """Return the text with spaces for escapes, so that a word after one starts."""
-    for escape in _BREAKS:
-        if escape in folded:
-            folded = folded.replace(escape, " " * len(escape))
+    for mark, escapes in _ESCAPES.items():
+        if mark in folded:
+            for escape in escapes:
+                folded = folded.replace(escape, " " * len(escape))
     return folded
 
 
-def _any_sign(shapes: Iterable[Shape]) -> str:
-    gates: dict[str, dict[str, None]] = {}
-    for shape in shapes:
-        for sign in shape.signs:
-            gates.setdefault(sign, {})[shape.gate] = None
-    return _either(_tree(gates), gates)
+def _any_of(signs: _Signs) -> str:
+    return _either(_tree(signs), signs)
 
 
 def _tree(words: Iterable[str]) -> _Tree:

@@ -32,7 +32,8 @@ def _inside(name: str, regex: str, gate: str, sign: str, behind: str = "") -> Sh
 
 
 _RARE: Final = """
-    AGE-SECRET-KEY-1 AQ.Ab8RN6 AstraCS: BBDC- CCDB1_ CCIPAT_ CCIPRJ_ CLOJARS_ EAAA FLWPUBK_TEST-
+    AGE-SECRET-KEY-1 AIK_CI_ AIK_SECRET_ AQ.Ab8RN6 AstraCS: BBDC- CCDB1_ CCIPAT_ CCIPRJ_ CLOJARS_
+    EAAA FLWPUBK_TEST-
     FLWSECK- FLWSECK_TEST- GOCSPX- GR1348941 HRKU- KGAT_ PMAK- PMAT- SWMKEY-1- SWMTKN-1- TSKEY-
     aio_ apify_api_ api_live. api_live_ca. api_live_us. bedrock-api-key- bkaa_ bkaj_ bkar_ bkct_
     bkpat_ bkps_ bkpt_ bkua_ cfat_ cfut_ ckey_ cnvca configcat-sdk-1/ csk- dckr_oat_ dckr_pat_ ddo_
@@ -58,17 +59,21 @@ _SHARED: Final = """
 """Prefixes that names of things have, too, but with no long mixture of letters and digits."""
 
 _WORDY: Final = """
-    ABSK AIK_CI_ AIK_SECRET_ AKCp API- ATAT ATBB BSA EAAC EAAM EXO EZAK EZTK LTAI apikey_ cmVmd cog_
+    ABSK AKCp API- ATAT ATBB BSA EAAC EAAM EXO EZAK EZTK LTAI apikey_ cmVmd cog_
     csa_ fm1_ fm1a_ fm2_ ico- ion- ion_ key- napi_ npm_ nyk_ pnu_ pubkey- pul-
     r8_ rnd_ rootly_ rpa_ samsara_api_ shippo_live_ shippo_test_ waka_
 """
 """Prefixes that words have, too: only letters and digits may follow."""
 
-_PEM_BODY: Final = r"""
-    (?: (?: \s | \\{1,3}[nr] )*+
-        (?: [A-Za-z0-9+/=]{20,}+ | [A-Z][A-Za-z-]{2,20}: [^\r\n\\\[]{0,200}+ ) )*+
-    (?: (?: (?: \s | \\{1,3}[nr] )*+ [A-Za-z0-9+/=]{1,19}+ ){0,3} (?: \s | \\{1,3}[nr] )*+
-        -----END\ [A-Z0-9\ ]{0,40} )?
+_GAP: Final = r"(?: [\s|>] | \\{1,3}[nr] )*+"
+_STAMP: Final = r"(?: (?! ----- | [A-Za-z0-9+/=]{20} ) [\w.:,()\[\]/+-]{1,40}+ [\ \t|]{1,4} ){0,3}+"
+"""What logs put before each line."""
+
+_PEM_BODY: Final = rf"""
+    (?: {_GAP} {_STAMP}
+        (?: [A-Za-z0-9+/=]{{20,}}+ | [A-Z][A-Za-z-]{{2,20}}: [^\r\n\\\[]{{0,200}}+ ) )*+
+    (?: (?: {_GAP} {_STAMP} [A-Za-z0-9+/=]{{1,19}}+ ){{0,3}} {_GAP} {_STAMP}
+        -----END\ [A-Z0-9\ ]{{0,40}} )?
 """
 
 TOKENS: Final = (

@@ -10,6 +10,7 @@ from failhook.classify.facts import Facts
 from failhook.classify.records import Record, records
 from failhook.classify.slurm.forms import Row, known, read_row, read_rows
 from failhook.evidence import Evidence
+from failhook.text import cut
 
 SYSTEMS: Final = frozenset({"slurm", "submitit"})
 FORMS: Final = (
@@ -98,7 +99,7 @@ def _read_lines(log: str, facts: Facts) -> None:
         if banner is not None:
             banners.append(_said(banner[1]))
         else:
-            spoken.append(found[1][:300])
+            spoken.append(cut(found[1], 300))
     facts.read_texts("slurm.banner", banners[-_MANY:])
     facts.read_texts("slurm.said", spoken[-_MANY:])
     facts.quote("slurm.banner", "slurm.said")
