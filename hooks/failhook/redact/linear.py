@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Final, cast, cast
+from typing import Any, Final, cast
 
 _parser: Any = import_module("re._parser")
 
