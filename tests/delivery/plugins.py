@@ -6,11 +6,12 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from failhook.plugin import FailureEvent, Undelivered, hookimpl
+from failhook.plugin import FailureEvent, Group, Undelivered, hookimpl
 
 
 class Line(NamedTuple):
@@ -39,9 +40,7 @@ class Appending:
 
     def take(self, event: FailureEvent) -> None:
         """Write one line."""
-        task = event.task
-        line = f"{event.event_id} {event.type.value} {task.name} {task.attempt} {os.getpid()}\n"
-        append(self.path, line)
+        append(self.path, _line(event))
 
 
 class Slow(Appending):
@@ -67,21 +66,53 @@ class Flaky(Appending):
             raise Undelivered("after it was taken")
 
 
-def append(path: Path, line: str) -> None:
-    """Add one line to a file in one system call."""
+class Gathering:
+    """Takes events in groups, a few at a time, each group in one write."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @hookimpl
+    def group_event(self, event: FailureEvent) -> Group:
+        soon = datetime.now(UTC) + timedelta(milliseconds=15)
+        return Group(f"group-{len(event.task.name) % 3}", soon)
+
+    @hookimpl
+    def on_group_due(self, events: Sequence[FailureEvent]) -> None:
+        if events:
+            append(self.path, "".join(map(_line, events)))
+
+
+def _line(event: FailureEvent) -> str:
+    task = event.task
+    return f"{event.event_id} {event.type.value} {task.name} {task.attempt} {os.getpid()}\n"
+
+
+def append(path: Path, text: str) -> None:
+    """Add lines to a file in one system call.
+
+    A kill may cut even that short: the next text begins a line of its own all the same.
+    """
+    content = f"\n{text}".encode()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        written = os.write(descriptor, line.encode())
+        written = os.write(descriptor, content)
     finally:
         os.close(descriptor)
-    assert len(line.encode()) == written
+    assert len(content) == written
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """Read what a plugin wrote down, in order."""
-    for line in path.read_text().splitlines() if path.exists() else ():
-        event_id, kind, task, attempt, pid = line.split()
+    """Read what a plugin wrote down, in order; what a kill cut short was not taken."""
+    for words in words_of(path, 5):
+        event_id, kind, task, attempt, pid = words
         yield Line(event_id, kind, task, int(attempt), int(pid))
+
+
+def words_of(path: Path, least: int) -> Iterator[list[str]]:
+    """Read the lines of a file that have so many words at least."""
+    found = map(str.split, path.read_text().splitlines() if path.exists() else ())
+    return (words for words in found if len(words) >= least)
 
 
 def taken(path: Path) -> Counter[tuple[str, int]]:

@@ -22,7 +22,7 @@ from failhook.pipeline.sidecar import Sidecar
 from failhook.plugin import Task
 from failhook.policy import Backoff, Policy
 from failhook.stores import open_store
-from tests.delivery.plugins import Appending, Flaky, Slow, append
+from tests.delivery.plugins import Appending, Flaky, Gathering, Slow, append
 
 # A server that has imported everything forks in a hundredth of the time that an interpreter takes
 # to start; it has no threads, so its children have no warning to give either.
@@ -41,7 +41,7 @@ EAGER = DeliveryLimits(
 PATIENT = Limits(failures=1_000_000)
 """Puts no plugin into quarantine."""
 
-PLUGINS = ("good", "slow", "flaky")
+PLUGINS = ("good", "slow", "flaky", "gathering")
 
 GENEROUS = Policies(Policy(retries=1_000, max_infra_refunds=1_000))
 
@@ -92,12 +92,13 @@ def _manager(plugins: Mapping[str, object], calls: Limits = PATIENT) -> Manager:
     return manager
 
 
-def three(folder: Path, seed: int = 0) -> dict[str, object]:
-    """Return a good plugin, a slow one and one that fails at random."""
+def four(folder: Path, seed: int = 0) -> dict[str, object]:
+    """Return a good plugin, a slow one, one that fails at random and one that gathers."""
     return {
         "good": Appending(folder / "good"),
         "slow": Slow(folder / "slow"),
         "flaky": Flaky(folder / "flaky", seed),
+        "gathering": Gathering(folder / "gathering"),
     }
 
 
@@ -120,7 +121,7 @@ def report(
     """
     warnings.simplefilter("error")
     chance = random.Random(seed)
-    pipeline = pipeline_on(where, three(folder, seed))
+    pipeline = pipeline_on(where, four(folder, seed))
     if again is not None:
         _report(pipeline, folder, *again)
     number = 0
@@ -162,7 +163,7 @@ def deliver(
 ) -> None:
     """Deliver, as a sidecar does, to the plugins of these names until nothing waits any more."""
     warnings.simplefilter("error")
-    plugins = three(folder, seed)
+    plugins = four(folder, seed)
     manager = _manager({name: plugins[name] for name in names})
     with Sidecar(open_store(where), manager, delivery=EAGER) as sidecar:
         if sending is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from failhook.gate.ledger import AttemptState
 from failhook.plugin import Task
 from failhook.stores import open_store
-from tests.delivery.plugins import lines, taken
+from tests.delivery.plugins import lines, taken, words_of
 from tests.delivery.processes import (
     KILLED,
     PLUGINS,
@@ -24,10 +24,7 @@ from tests.delivery.scale import times
 
 def attempts_in(path: Path) -> list[tuple[str, int]]:
     """Return the attempts that a file of reports names, in order."""
-    if not path.exists():
-        return []
-    reports = map(str.split, path.read_text().splitlines())
-    return [(name, int(attempt)) for name, attempt, *_ in reports]
+    return [(name, int(attempt)) for name, attempt, *_ in words_of(path, 2)]
 
 
 def one_id_each(folder: Path) -> bool:
