@@ -10,6 +10,7 @@ CUT_MARK: Final = re.compile(r"\[\.\.\. \d{1,15} characters cut \.\.\.\]")
 
 _ANY_MARK: Final = re.compile(r"\[\.\.\. (\d{1,15}) characters (?:cut|left out) \.\.\.\]")
 _MARK_REACH: Final = 48
+_MOST_MARKS: Final = 64
 
 
 def clean(text: str) -> str:
@@ -55,6 +56,8 @@ def _cut(text: str, limit: int, head: float, verb: str) -> str:
         if mark.start() < last < mark.end():
             last = mark.end()
     gone = last - first
+    if text.count("[... ", first, last) > _MOST_MARKS:  # more than any cuts of ours leave
+        return f"{text[:first]}[... {gone} characters {verb} ...]{text[last:]}"
     for mark in _ANY_MARK.finditer(text, first, last):
         gone += int(mark[1]) - len(mark[0])
     return f"{text[:first]}[... {gone} characters {verb} ...]{text[last:]}"
