@@ -42,6 +42,19 @@ def one_by_one(where: str, folder: Path, forks: int) -> None:
             _wait(child)
 
 
+def abruptly(where: str, folder: Path, forks: int) -> None:
+    """Fork children that report and are gone, in the middle of whatever their threads do."""
+    with open_pipeline(where, folder) as pipeline:
+        for number in range(forks):
+            child = os.fork()
+            if child == 0:
+                report(pipeline, f"child-{number}")
+                os._exit(0)
+            _wait(child)
+        while pipeline.store.pending():
+            pipeline.flush(1.0)
+
+
 def from_busy_threads(where: str, folder: Path, forks: int) -> None:
     """Fork while other threads report without a pause."""
     over = threading.Event()
@@ -152,6 +165,7 @@ def main(how: str, where: str, folder: str, forks: str, *more: str) -> None:
     """Run one of the ways to fork."""
     ways = {
         "one-by-one": one_by_one,
+        "abruptly": abruptly,
         "busy-threads": from_busy_threads,
         "prefork": prefork,
         "generations": generations,
