@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from failhook import Evidence, Pipeline
+from failhook import Evidence, Pipeline, Task
 from failhook.cli import main
 from failhook.details import Fact, FailureDetails, Kind
 from failhook.manager import Manager
@@ -187,3 +187,67 @@ def test_no_command_tells_a_secret(reported, capfd, monkeypatch, words):
     out, err = capfd.readouterr()
     assert out
     assert [] == leaked(PIECES, (out + err).encode())
+
+
+def documents(plant):
+    """Return records that name themselves, with the text wherever they have one."""
+    return [
+        pod(plant.text),
+        {"system": "python", "evidence": {"exception": {"type": "X", "message": plant.text}}},
+        {"system": "process", "evidence": {"exit_code": 1, "log": plant.text}},
+        {"system": "aws_batch", "evidence": {"status": "FAILED", "statusReason": plant.text}},
+        {"system": plant.text, "evidence": {"verdict": {"kind": plant.text}}},
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("classify", "list.json"),
+        ("classify", "--json", "list.json"),
+        ("classify", "--jsonl", "lines.json"),
+        ("explain", "list.json"),
+        ("explain", "--json", "list.json"),
+    ],
+)
+def test_no_command_tells_a_secret_of_what_it_is_asked(words, capfd, monkeypatch, tmp_path):
+    """Verdicts on documents that are full of secrets are printed without them."""
+    monkeypatch.chdir(tmp_path)
+    pods = {"kind": "List", "items": [pod(plant.text) for plant in PLANTS]}
+    (tmp_path / "list.json").write_text(json.dumps(pods))
+    lines = [json.dumps(each) for plant in PLANTS for each in documents(plant)]
+    (tmp_path / "lines.json").write_text("\n".join(lines))
+
+    main(words)
+
+    out, err = capfd.readouterr()
+    assert out.count("***") >= len(PLANTS)
+    assert [] == leaked(PIECES, (out + err).encode())
+
+
+def test_a_command_that_cannot_run_gives_its_secret_away_nowhere(capfd, monkeypatch, tmp_path):
+    """`failhook run` tells of a failure without the arguments, in words and as JSON."""
+    monkeypatch.chdir(tmp_path)
+    for plant in PLANTS[::6]:
+        word = plant.text.replace("\0", "")
+        main(("run", "--store", "s.db", "--name", "n", "--", f"./none {word}", word))
+        main(("run", "--json", "--store", "s.db", "--name", "n", "--", "false", word))
+        main(("status", "--store", "s.db", "--json"))
+
+    out, err = capfd.readouterr()
+    assert "***" in err
+    assert [] == leaked(PIECES, (out + err).encode() + dump(tmp_path / "s.db"))
+
+
+def test_who_resolves_a_task_is_told_without_secrets(tmp_path):
+    """An actor is a text like any other."""
+    store = tmp_path / "store.db"
+    with Pipeline(open_store(store), dispatch="none") as pipeline:
+        for number, plant in enumerate(PLANTS):
+            task = Task("held", f"t-{number}", run_id="r", idempotent=False)
+            opened = pipeline.started(task)
+            assert pipeline.failed(opened, Evidence.heartbeat(timeout=1.0)).action == "hold"
+            pipeline.resolve(task, "succeeded", actor=plant.text)
+        stored = dump(store)
+
+    assert [] == leaked(PIECES, stored)

@@ -59,15 +59,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _lines(judge: Judge, question: Question) -> list[str]:
     title = [f"{question.name}:"] if question.name else []
     if question.evidence is None:
-        return [*title, f"no verdict: {question.problem}"]
+        return [*title, *judge.lines([f"no verdict: {question.problem}"])]
     lines = verdict_lines(judge.classifier.classify(judge.task, question.evidence))
-    return [*title, *judge.shown([*lines, *unused_line(question.unused)])]
+    return [*title, *judge.lines([*lines, *unused_line(question.unused)])]
 
 
 def _document(judge: Judge, question: Question) -> dict[str, Any]:
     name = {"name": question.name} if question.name else {}
     if question.evidence is None:
-        return {**name, "error": question.problem}
+        return {**name, "error": judge.shown(question.problem)}
     details = judge.classifier.classify(judge.task, question.evidence)
     not_used = {"not_used": list(question.unused)} if question.unused else {}
     return {**name, **judge.shown(details.to_dict()), **not_used}
@@ -80,14 +80,14 @@ def _answer(judge: Judge, number: int, line: bytes) -> dict[str, Any]:
         identity = document.get("id")
         evidence: Evidence = recognise(document)
     except EvidenceError as error:
-        return {"id": identity, "error": f"line {number}: {error}"}
+        return {"id": identity, "error": judge.shown(f"line {number}: {error}")}
     except Exception as error:  # noqa: BLE001 - whatever a line does to its reader, the rest goes on
-        return {"id": identity, "error": f"line {number}: cannot be read: {error!r}"}
+        return {"id": identity, "error": judge.shown(f"line {number}: cannot be read: {error!r}")}
     details = judge.classifier.classify(judge.task, evidence)
     return {
         "id": identity,
         "kind": details.kind,
-        "reason": details.reason,
+        "reason": judge.shown(details.reason),
         "deterministic": details.deterministic,
         "confidence": details.confidence,
         "started": details.started,

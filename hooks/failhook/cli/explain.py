@@ -41,16 +41,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _lines(judge: Judge, question: Question) -> list[str]:
     title = [f"{question.name}:"] if question.name else []
     if question.evidence is None:
-        return [*title, f"no verdict: {question.problem}"]
+        return [*title, *judge.lines([f"no verdict: {question.problem}"])]
     explanation = judge.classifier.explain(judge.task, question.evidence)
     lines = explanation_lines(explanation)
-    return [*title, *judge.shown([*lines, *unused_line(question.unused)])]
+    return [*title, *judge.lines([*lines, *unused_line(question.unused)])]
 
 
 def _document(judge: Judge, question: Question) -> dict[str, Any]:
     name = {"name": question.name} if question.name else {}
     if question.evidence is None:
-        return {**name, "error": question.problem}
+        return {**name, "error": judge.shown(question.problem)}
     explanation = judge.classifier.explain(judge.task, question.evidence)
     not_used = {"not_used": list(question.unused)} if question.unused else {}
     return {**name, **judge.shown(explanation.to_dict()), **not_used}

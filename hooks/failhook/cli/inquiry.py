@@ -56,12 +56,20 @@ class Judge:
     task: Task | None
     redactor: Redactor
 
+    def lines(self, lines: Sequence[str]) -> list[str]:
+        """Return lines without secrets, those of more than one line too."""
+        return self.redactor.redact("\n".join(lines)).split("\n")
+
     def shown(self, value: Any) -> Any:
         """Return a JSON value without secrets."""
         if isinstance(value, str):
             return self.redactor.redact(value)
         if isinstance(value, Mapping):
-            return {k: self.shown(v) for k, v in cast("Mapping[str, Any]", value).items()}
+            document = {k: self.shown(v) for k, v in cast("Mapping[str, Any]", value).items()}
+            path, fact = document.get("path"), document.get("value")
+            if isinstance(path, str) and isinstance(fact, str):
+                document["value"] = self.redactor.redact_value(path, fact)
+            return document
         if isinstance(value, list | tuple):
             return [self.shown(each) for each in cast("Sequence[Any]", value)]
         return value
