@@ -30,9 +30,3 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
         return request.getfixturevalue("postgres_url")
     return str(tmp_path / "failhook.db")
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def store_name(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the name of an empty store that a process may have for itself."""
-    return "memory" if request.param == "memory" else str(tmp_path / "failhook.db")

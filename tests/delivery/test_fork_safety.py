@@ -113,7 +113,7 @@ def test_prefork_workers(where: str, tmp_path: Path) -> None:
 
 def test_children_of_children(where: str, tmp_path: Path) -> None:
     """A child may fork the next one, each with its own threads, to any depth."""
-    depth = times(5, 20)
+    depth = times(5, 12)  # each has connections of its own
 
     heard = forked("generations", where, tmp_path, depth)
 
