@@ -13,7 +13,16 @@ class FailhookError(Exception):
 
 
 class ConfigError(FailhookError, ValueError):
-    """A setting is wrong; the message names file, key and what is allowed."""
+    """A setting is wrong; the message names file, key and what is allowed.
+
+    Args:
+        message: begins with the setting.
+        keys: the way to it from the top of the configuration, by which its line is found.
+    """
+
+    def __init__(self, message: str, *, keys: tuple[str | int, ...] = ()) -> None:
+        self.keys = keys
+        super().__init__(message)
 
 
 class EvidenceError(FailhookError, ValueError):

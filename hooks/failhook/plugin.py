@@ -24,6 +24,7 @@ from failhook.groups import DroppedEvents, Group, Handled
 from failhook.matchers import Matcher, parse_matcher
 from failhook.phases import Condition, Phase, PhaseHistory, PhaseTransition
 from failhook.policy import Policy
+from failhook.settings_table import SettingsTable
 from failhook.task import Task
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "PluginState",
     "Policy",
     "Settings",
+    "SettingsTable",
     "Started",
     "SystemClock",
     "Task",
@@ -81,4 +83,8 @@ class PluginState(Protocol):
 
     def put(self, key: str, value: str | None) -> None:
         """Keep `value` under `key`; None forgets it."""
+        ...
+
+    def items(self, prefix: str) -> Mapping[str, str]:
+        """Return what is kept under keys that begin with `prefix`, by key."""
         ...

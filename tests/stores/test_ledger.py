@@ -210,6 +210,21 @@ def test_a_plugins_state_is_its_own(store):
     assert None is store.get_state("alerts", "thread")
 
 
+def test_a_plugins_state_is_listed_by_the_beginning_of_its_keys(store):
+    """Of that plugin alone, and with no character of a pattern meaning anything."""
+    for key in ("job/a%/1", "job/a%/2", "job/a_/1", "job/b/1", "job/a%"):
+        store.put_state("alerts", key, f"value of {key}")
+    store.put_state("other", "job/a%/3", "another's")
+
+    found = store.state_items("alerts", "job/a%/")
+
+    assert {"job/a%/1": "value of job/a%/1", "job/a%/2": "value of job/a%/2"} == found
+    assert ["job/a%", "job/a%/1", "job/a%/2", "job/a_/1", "job/b/1"] == list(
+        store.state_items("alerts", "")
+    )
+    assert {} == store.state_items("nobody", "")
+
+
 def test_any_text_is_a_value_of_a_plugin(store):
     """What no UTF-8 writer accepts comes back as it was, also under such a key."""
     odd = "a\x00\udc80\n\N{SNOWMAN}"

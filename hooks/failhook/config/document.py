@@ -6,14 +6,11 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast
 
 from failhook.errors import ConfigError
-
-Keys = tuple[str | int, ...]
-"""The way to a value: names of tables and keys, and numbers of entries in a list."""
+from failhook.settings_table import Keys, dotted, in_words, refuse_unknown
 
 _POSITION: Final = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
@@ -34,11 +31,10 @@ class Document:
 
     def error(self, keys: Keys, problem: str) -> ConfigError:
         """Return the error that names file, line and key; `problem` goes on after the key."""
-        where = f"{self.path}:{line_of(self.text, keys)}" if keys else str(self.path)
         value = self._at(keys)
         if problem.startswith(f"is {value!r};"):
-            problem = f"is {_in_words(value)}{problem.removeprefix(f'is {value!r}')}"
-        return ConfigError(f"{where}: {dotted(keys)} {problem}")
+            problem = f"is {in_words(value)}{problem.removeprefix(f'is {value!r}')}"
+        return self.located(ConfigError(f"{dotted(keys)} {problem}", keys=keys))
 
     def _at(self, keys: Keys) -> object:
         value: Any = self.root
@@ -97,12 +93,15 @@ class Document:
             ConfigError: it has one; the message says which are allowed.
         """
         for name in table:
-            if name not in allowed:
-                alike = get_close_matches(name, allowed, n=1)
-                guess = f"did you mean {dotted((*keys, alike[0]))}? " if alike else ""
-                raise self.error(
-                    (*keys, name), f"is not a setting; {guess}allowed: {', '.join(allowed)}"
-                )
+            try:
+                refuse_unknown(name, allowed, keys)
+            except ConfigError as error:
+                raise self.located(error) from None
+
+    def located(self, error: ConfigError) -> ConfigError:
+        """Return an error with file and line before it, found by its keys."""
+        where = f"{self.path}:{line_of(self.text, error.keys)}" if error.keys else str(self.path)
+        return ConfigError(f"{where}: {error}", keys=error.keys)
 
 
 def read_document(path: Path) -> Document:
@@ -131,25 +130,6 @@ def read_document(path: Path) -> Document:
         raise ConfigError(f"{where}: not valid TOML: {problem}") from None
     except RecursionError:
         raise ConfigError(f"{path}: not valid TOML: nested too deeply") from None
-
-
-def _in_words(value: object) -> str:
-    """Write a value as TOML and its users do, and not as Python does."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, list):
-        return "a list"
-    return repr(value) if isinstance(value, str | int | float) else str(value)
-
-
-def dotted(keys: Keys) -> str:
-    """Write a way to a value as people do: ``policy.overrides[0].retries``."""
-    return "".join(
-        f"[{key}]" if isinstance(key, int) else f".{key}" if number else key
-        for number, key in enumerate(keys)
-    )
 
 
 def line_of(text: str, keys: Keys) -> int:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from failhook.classify import read_user_rules
-from failhook.config.document import Document, Keys
+from failhook.config.document import Document
 from failhook.config.settings import DeliverySettings
 from failhook.errors import ConfigError
 from failhook.event import MAX_BYTES
@@ -20,6 +20,7 @@ from failhook.matchers import parse_matcher
 from failhook.policy import Backoff, Policy
 from failhook.redact.linear import why_refused
 from failhook.redact.sources import why_missing
+from failhook.settings_table import Keys
 
 _POLICY: Final = tuple(field.name for field in fields(Policy))
 _BACKOFF: Final = tuple(field.name for field in fields(Backoff))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,6 +43,9 @@ class VolatileState:
             self._values.pop(key, None)
         else:
             self._values[key] = value
+
+    def items(self, prefix: str) -> Mapping[str, str]:
+        return {key: self._values[key] for key in sorted(self._values) if key.startswith(prefix)}
 
 
 def construct(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -372,6 +372,10 @@ class Store(Outbox, Protocol):
 
     def put_state(self, plugin: str, key: str, value: str | None) -> None:
         """Keep a value of a plugin's own state; None forgets it."""
+        ...
+
+    def state_items(self, plugin: str, prefix: str) -> Mapping[str, str]:
+        """Return the values of a plugin's own state whose keys begin so, by key."""
         ...
 
     def history(self, task: str, *, limit: int) -> Sequence[Attempt]:

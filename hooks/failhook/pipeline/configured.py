@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import MappingProxyType
@@ -129,3 +129,7 @@ class StoredState:
     def put(self, key: str, value: str | None) -> None:
         """Keep `value` under `key`; None forgets it."""
         self._store.put_state(self._plugin, key, value)
+
+    def items(self, prefix: str) -> Mapping[str, str]:
+        """Return what is kept under keys that begin with `prefix`, by key."""
+        return self._store.state_items(self._plugin, prefix)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any, Final, cast
+from typing import Any, cast
 
-from failhook.plugin import ConfigError, Settings
-
-_ALLOWED: Final = ("mode", "transport")
-_WHERE: Final = "plugins.openlineage"
+from failhook.plugin import Settings, SettingsTable
 
 
 class Mode(StrEnum):
@@ -41,28 +37,14 @@ def read_settings(settings: Settings) -> LineageSettings:
     Raises:
         ConfigError: one is wrong; the message says what is allowed.
     """
-    for name in settings:
-        if name not in _ALLOWED:
-            alike = get_close_matches(name, _ALLOWED, n=1)
-            guess = f"did you mean {alike[0]}? " if alike else ""
-            raise ConfigError(
-                f"{_WHERE}.{name} is not a setting; {guess}allowed: {', '.join(_ALLOWED)}"
-            )
-    mode = settings.get("mode", Mode.TERMINAL)
-    if mode not in tuple(Mode):
-        raise ConfigError(f"{_WHERE}.mode is {mode!r}; allowed: {', '.join(Mode)}")
-    return LineageSettings(Mode(mode), _transport(settings.get("transport")))
-
-
-def _transport(value: object) -> Mapping[str, Any] | None:
-    if value is None:
-        return None
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"{_WHERE}.transport must be a table: [{_WHERE}.transport]")
-    transport = cast("Mapping[str, Any]", value)
-    kind = transport.get("type")
-    if not isinstance(kind, str) or not kind:
-        raise ConfigError(
-            f"{_WHERE}.transport needs a type, as openlineage.yml has it: http, kafka, file, ..."
+    table = SettingsTable(settings, "plugins", "openlineage")
+    mode = Mode(table.choice("mode", tuple(Mode), Mode.TERMINAL))
+    transport = table.table("transport")
+    table.done()
+    if transport is None:
+        return LineageSettings(mode)
+    if not isinstance(transport.value("type"), str):
+        raise transport.error(
+            "type", "must be a type as openlineage.yml has it: http, kafka, file, ..."
         )
-    return transport
+    return LineageSettings(mode, cast("Mapping[str, Any]", table.value("transport")))

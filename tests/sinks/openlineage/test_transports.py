@@ -226,10 +226,10 @@ def test_a_transport_that_cannot_be_set_up_is_told(transport, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"mod": "enrich"}, "plugins.openlineage.mod is not a setting; did you mean mode?"),
+        ({"mod": "enrich"}, "plugins.openlineage.mod is not a setting; did you mean plugins.openl"),
         ({"mode": "all"}, "plugins.openlineage.mode is 'all'; allowed: terminal, enrich"),
-        ({"transport": "http"}, "plugins.openlineage.transport must be a table"),
-        ({"transport": {"url": "x"}}, "plugins.openlineage.transport needs a type"),
+        ({"transport": "http"}, "plugins.openlineage.transport is 'http'; it must be a table"),
+        ({"transport": {"url": "x"}}, "plugins.openlineage.transport.type must be a type"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_is_allowed(settings, message):

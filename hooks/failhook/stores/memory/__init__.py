@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Final, Self
@@ -75,6 +75,11 @@ class MemoryStore(MemoryGroups):
                 self._state.pop((plugin, key), None)
             else:
                 self._state[plugin, key] = value
+
+    def state_items(self, plugin: str, prefix: str) -> Mapping[str, str]:
+        with self.lock:
+            found = {key: value for (whose, key), value in self._state.items() if whose == plugin}
+        return {key: found[key] for key in sorted(found) if key.startswith(prefix)}
 
     def history(self, task: str, *, limit: int) -> Sequence[Attempt]:
         with self.lock:

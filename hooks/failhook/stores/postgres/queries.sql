@@ -338,6 +338,10 @@ FROM {schema}.hook_calls ORDER BY plugin, hook, host;
 -- name: get_state (plugin, key)
 SELECT value FROM {schema}.plugin_state WHERE plugin = $1 AND key = $2;
 
+-- name: state_items (plugin, first key, key after the last)
+SELECT key, value FROM {schema}.plugin_state
+WHERE plugin = $1 AND key >= $2 AND key < $3 ORDER BY key;
+
 -- name: put_state (plugin, key, value)
 INSERT INTO {schema}.plugin_state (plugin, key, value) VALUES ($1, $2, $3)
 ON CONFLICT (plugin, key) DO UPDATE SET value = excluded.value;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Final
 
 from failhook.outbox.port import Bounds
 from failhook.stores.records import Texts, to_json
@@ -11,6 +13,9 @@ from failhook.stores.sql.database import Database
 from failhook.stores.sql.reading import SqlReading
 from failhook.stores.sql.transaction import SqlTransaction
 from failhook.text import clean
+
+_LAST: Final = "\U0010ffff"
+"""No key goes on like this: it is no character."""
 
 
 class SqlStore(SqlReading):
@@ -35,6 +40,13 @@ class SqlStore(SqlReading):
         with self._database.reading() as cursor:
             row = cursor.execute(self._sql["get_state"], (plugin, clean(key))).fetchone()
         return None if row is None else str(json.loads(row[0]))
+
+    def state_items(self, plugin: str, prefix: str) -> Mapping[str, str]:
+        first = clean(prefix)
+        values = (plugin, first, f"{first}{_LAST}")
+        with self._database.reading() as cursor:
+            rows = cursor.execute(self._sql["state_items"], values).fetchall()
+        return {key: str(json.loads(value)) for key, value in rows}
 
     def put_state(self, plugin: str, key: str, value: str | None) -> None:
         with self._database.transaction() as cursor:

@@ -267,6 +267,10 @@ FROM hook_calls ORDER BY plugin, hook, host;
 -- name: get_state (plugin, key)
 SELECT value FROM plugin_state WHERE plugin = ? AND key = ?;
 
+-- name: state_items (plugin, first key, key after the last)
+SELECT key, value FROM plugin_state
+WHERE plugin = ? AND key >= ? AND key < ? ORDER BY key;
+
 -- name: put_state (plugin, key, value)
 INSERT INTO plugin_state (plugin, key, value) VALUES (?, ?, ?)
 ON CONFLICT (plugin, key) DO UPDATE SET value = excluded.value;
