@@ -11,6 +11,7 @@ from itertools import count
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.alertmanager import program
 from tests.postgres import programs, running
 
 CI = os.environ.get("CI") == "true"
@@ -29,7 +30,10 @@ settings.register_profile(
 )
 settings.load_profile("ci" if CI else "dev")
 
-PROBES: dict[str, Callable[[], bool]] = {"postgres": lambda: programs() is not None}
+PROBES: dict[str, Callable[[], bool]] = {
+    "alertmanager": lambda: program() is not None,
+    "postgres": lambda: programs() is not None,
+}
 """Whether a service is here, for services that are more than a command on PATH."""
 
 _SCHEMAS = count(1)

@@ -21,7 +21,7 @@ OWNER = "postgres"
 PASSWORD = "p4ss w@rd/é"  # noqa: S105 - of a server that lives as long as the tests; it needs quoting
 ROLE = "failhook"
 
-_WATCH = """
+WATCH = """
 "$@" &
 if ! read -r _; then
     kill -QUIT $!
@@ -98,7 +98,7 @@ class Server:
         ]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                ["sh", "-c", _WATCH, "sh", self.bin / "postgres", "-D", self.data, *options],
+                ["sh", "-c", WATCH, "sh", self.bin / "postgres", "-D", self.data, *options],
                 **self.as_user,
                 cwd=self.folder,
                 stdin=subprocess.PIPE,
