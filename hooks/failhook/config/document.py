@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -22,12 +22,14 @@ class Document:
     Attributes:
         path: the file.
         text: what it holds.
-        root: the same, parsed.
+        root: the same, parsed, with what variables of the environment put over it.
+        variables: which variable set a value, by the way to it.
     """
 
     path: Path
     text: str
     root: Mapping[str, Any]
+    variables: Mapping[Keys, str] = field(default_factory=dict[Keys, str])
 
     def error(self, keys: Keys, problem: str) -> ConfigError:
         """Return the error that names file, line and key; `problem` goes on after the key."""
@@ -99,7 +101,10 @@ class Document:
                 raise self.located(error) from None
 
     def located(self, error: ConfigError) -> ConfigError:
-        """Return an error with file and line before it, found by its keys."""
+        """Return an error with file and line before it, or with the variable that is wrong."""
+        for keys, variable in self.variables.items():
+            if error.keys[: len(keys)] == keys:
+                return ConfigError(f"{variable}: {error}", keys=error.keys)
         where = f"{self.path}:{line_of(self.text, error.keys)}" if error.keys else str(self.path)
         return ConfigError(f"{where}: {error}", keys=error.keys)
 

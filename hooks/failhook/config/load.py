@@ -19,6 +19,7 @@ from failhook.config.sections import (
     read_store,
 )
 from failhook.config.settings import Config
+from failhook.config.variables import with_variables
 from failhook.errors import ConfigError
 
 FILE_NAME: Final = "failhook.toml"
@@ -28,7 +29,8 @@ ALLOWED: Final = ("store", "namespace", "policy", "rules", "plugins", "delivery"
 def load_config(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
     """Return the settings of the first of: `path`, ``FAILHOOK_CONFIG``, ``./failhook.toml``, none.
 
-    ``FAILHOOK_STORE`` and ``FAILHOOK_NAMESPACE`` win over the file.
+    ``FAILHOOK_STORE`` and ``FAILHOOK_NAMESPACE`` win over the file, and so does
+    ``FAILHOOK__TABLE__KEY`` for any other setting (`failhook.config.variables`).
 
     Args:
         path: the file; it must exist.
@@ -40,7 +42,10 @@ def load_config(path: str | Path | None = None, environ: Mapping[str, str] | Non
     """
     environ = os.environ if environ is None else environ
     file = _file(path, environ)
-    config = Config() if file is None else _read(read_document(file))
+    document = Document(Path(FILE_NAME), "", {}) if file is None else read_document(file)
+    root, variables = with_variables(document.root, environ)
+    config = _read(replace(document, root=root, variables=variables))
+    config = config if file is not None else replace(config, path=None)
     return _with_environment(config, environ)
 
 
@@ -62,6 +67,7 @@ def _read(document: Document) -> Config:
     plugins, blocked = read_plugins(document, root.get("plugins", {}))
     return Config(
         path=document.path,
+        document=document,
         store=read_store(document, root["store"]) if "store" in root else None,
         namespace=document.text_at(("namespace",), root.get("namespace", "default")),
         policies=read_policies(document, root.get("policy", {})),

@@ -88,15 +88,10 @@ def read_plugins(
                 ("plugins", name, "enabled"), f"is {enabled!r}; it must be true or false"
             )
         if enabled:
-            plugins[name] = plugin_settings(settings)
+            plugins[name] = MappingProxyType(settings)
         else:
             blocked.append(name)
     return MappingProxyType(plugins), tuple(dict.fromkeys(blocked))
-
-
-def plugin_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a plugin is given of its table: the place where secrets will be looked up."""
-    return MappingProxyType(dict(settings))
 
 
 def read_delivery(document: Document, value: object) -> DeliverySettings:

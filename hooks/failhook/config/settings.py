@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from failhook.config.document import Document
 from failhook.gate.overrides import Policies
 from failhook.policy import Backoff
 
@@ -56,6 +57,7 @@ class Config:
     """
 
     path: Path | None = None
+    document: Document | None = field(default=None, repr=False, compare=False)
     store: str | None = None
     namespace: str = "default"
     policies: Policies = field(default_factory=Policies)

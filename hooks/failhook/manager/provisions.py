@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from failhook.errors import ConfigError, RegistrationError
@@ -22,11 +22,13 @@ class Provisions:
         settings: the plugin's table of the configuration, ``[plugins.NAME]``.
         state: a small state of its own in the store.
         clock: the time.
+        locate: adds to an error on a setting where that stands.
     """
 
     settings: Settings
     state: PluginState
     clock: Clock
+    locate: Callable[[ConfigError], ConfigError] = field(default=lambda error: error, repr=False)
 
 
 class VolatileState:
@@ -63,7 +65,9 @@ def construct(
     positional, keywords = arguments.bind(given)
     try:
         return plugin(*positional, **keywords)
-    except (ConfigError, KeyboardInterrupt):
+    except ConfigError as error:
+        raise provisions.locate(error) from None
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise RegistrationError(f"{where} raised {error_line(error, redact)}") from error

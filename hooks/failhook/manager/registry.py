@@ -129,7 +129,8 @@ class Registry:
             except RegistrationError as error:
                 problems.append(f"{error}{_client_hint(point.name, error.__cause__)}")
             except ConfigError as error:
-                problems.append(f"plugin {point.name!r}: {self._redact(str(error))}")
+                named = "" if error.keys else f"plugin {point.name!r}: "
+                problems.append(f"{named}{self._redact(str(error))}")
             else:
                 loaded.append(point.name)
         if problems:

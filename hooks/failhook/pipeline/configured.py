@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, TypedDict
 
 from failhook.classify import Rule, read_user_rules
 from failhook.clock import Clock, SystemClock
 from failhook.config import Config, load_config
+from failhook.config.secrets import Secrets
 from failhook.config.settings import DeliverySettings
-from failhook.errors import RegistrationError
+from failhook.errors import ConfigError, RegistrationError
 from failhook.gate.overrides import Policies
 from failhook.log import say
 from failhook.manager import Limits, Manager, Provisions
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import Bounds, Store
 from failhook.pipeline.slips import check_source
+from failhook.plugin import PluginState
 from failhook.redact import Redactor
 from failhook.redact.sources import open_redactor
 from failhook.stores import is_memory, open_store
@@ -88,12 +90,14 @@ def _bounds(delivery: DeliverySettings, where: str) -> Bounds:
 
 
 def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> Manager:
+    secrets = secrets_of(config)
+
     def provide(name: str) -> Provisions:
-        settings = MappingProxyType(dict(config.plugins.get(name, {})))
-        return Provisions(settings, StoredState(store, name), clock)
+        return provisions(config, name, StoredState(store, name), clock, secrets)
 
     limits = Limits(call=config.delivery.time_limit)
-    manager = Manager(provide, clock=clock, limits=limits, redact=redactor.redact)
+    redact = secrets.hiding(redactor.redact)
+    manager = Manager(provide, clock=clock, limits=limits, redact=redact)
     try:
         manager.load_entry_points(
             blocked=config.blocked, wanted=lambda point: is_wanted(point, config)
@@ -107,6 +111,33 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     if missing:
         manager.load_entry_points(only=sorted(missing))
     return manager
+
+
+def secrets_of(config: Config) -> Secrets:
+    """Return what looks secrets up: variables of this process, files beside the configuration."""
+    return Secrets(os.environ, Path() if config.path is None else config.path.parent)
+
+
+def provisions(
+    config: Config, name: str, state: PluginState, clock: Clock, secrets: Secrets
+) -> Provisions:
+    """Return what a plugin is given, its secrets filled in.
+
+    Raises:
+        ConfigError: a secret is not there.
+    """
+
+    def locate(error: ConfigError) -> ConfigError:
+        if config.document is None:
+            return error
+        keys = error.keys or ("plugins", name)
+        return config.document.located(ConfigError(str(error), keys=keys))
+
+    try:
+        settings = secrets.filled(config.plugins.get(name, {}), "plugins", name)
+    except ConfigError as error:
+        raise locate(error) from None
+    return Provisions(settings, state, clock, locate)
 
 
 def is_wanted(point: EntryPoint, config: Config) -> bool:

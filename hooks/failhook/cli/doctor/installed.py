@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from failhook.cli.doctor.finding import Finding, act, note, ok
@@ -15,8 +14,10 @@ from failhook.cli.held_here import GROUP, held_here
 from failhook.clock import SystemClock
 from failhook.config import Config
 from failhook.errors import FailhookError
-from failhook.manager import Manager, Provisions
+from failhook.manager import Manager
 from failhook.manager.provisions import VolatileState
+from failhook.pipeline.configured import provisions, secrets_of
+from failhook.redact import Redactor
 
 SECONDS: Final = 10.0
 """A plugin that needs longer to be loaded is said not to come back."""
@@ -46,10 +47,11 @@ def look_at_plugins(config: Config) -> Installed:
     """
     hooks: dict[str, Sequence[str]] = {}
     refused: dict[str, str] = {}
+    secrets = secrets_of(config)
+    clock = SystemClock()
     manager = Manager(
-        lambda name: Provisions(
-            MappingProxyType(dict(config.plugins.get(name, {}))), VolatileState(), SystemClock()
-        )
+        lambda name: provisions(config, name, VolatileState(), clock, secrets),
+        redact=secrets.hiding(Redactor().redact),
     )
     with redirect_stdout(sys.stderr):  # whatever a plugin prints, what is printed here is ours
         for name in sorted(held_here(config)):
