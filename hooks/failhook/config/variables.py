@@ -48,16 +48,22 @@ def _copy(value: object) -> object:
 
 
 def _put(whole: dict[str, Any], name: str, value: str) -> Keys:
-    at: Any = whole
+    at: object = whole
     keys: Keys = ()
     *way, last = name.removeprefix(PREFIX).split("__")
     for part in way:
         key = _key(at, part, name, keys)
         keys = (*keys, key)
-        at = at.setdefault(key, {}) if isinstance(at, dict) else at[key]
+        at = _inner(at, key)
     key = _key(at, last, name, keys)
-    at[key] = _parsed(value)
+    cast("dict[str | int, object]", at)[key] = _parsed(value)
     return (*keys, key)
+
+
+def _inner(at: object, key: str | int) -> object:
+    if isinstance(key, int):
+        return cast("list[object]", at)[key]
+    return cast("dict[str, object]", at).setdefault(key, {})
 
 
 def _key(at: object, part: str, name: str, keys: Keys) -> str | int:
