@@ -18,10 +18,18 @@ class ConfigError(FailhookError, ValueError):
     Args:
         message: begins with the setting.
         keys: the way to it from the top of the configuration, by which its line is found.
+        more: what else is wrong, where more than one thing was looked at.
     """
 
-    def __init__(self, message: str, *, keys: tuple[str | int, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        keys: tuple[str | int, ...] = (),
+        more: tuple[ConfigError, ...] = (),
+    ) -> None:
         self.keys = keys
+        self.more = more
         super().__init__(message)
 
 

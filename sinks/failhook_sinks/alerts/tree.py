@@ -21,6 +21,21 @@ BY_ALL: Final = "..."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """So many failures, or nothing is sent.
+
+    Attributes:
+        count: how many there must be.
+        within: seconds within which they must be.
+        for_each: labels whose values are counted apart; none counts everything together.
+    """
+
+    count: int
+    within: float
+    for_each: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """One node of the tree, with everything that it has from its parents filled in.
 
@@ -38,6 +53,7 @@ class Route:
         nth: the attempt from which on, where `notify_on` is nth.
         to_owner: send to the receiver of the task's owner, where that has one.
         manual: take what people ended themselves, too.
+        threshold: how many failures there must be before anything is sent; None sends the first.
         routes: its children.
     """
 
@@ -54,6 +70,7 @@ class Route:
     nth: int = 1
     to_owner: bool = False
     manual: bool = False
+    threshold: Threshold | None = None
     routes: tuple[Route, ...] = ()
 
     def takes(self, labels: Mapping[str, str]) -> bool:
