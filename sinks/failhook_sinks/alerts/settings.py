@@ -1,0 +1,125 @@
+"""What ``[plugins.alerts]`` says: receivers, routes, owners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from failhook.plugin import Settings, SettingsTable
+from failhook_sinks.alerts.alertmanager_yaml import read_route_file
+from failhook_sinks.alerts.owners import Owner, read_owner
+from failhook_sinks.alerts.problems import Problems
+from failhook_sinks.alerts.routes import Reading, read_ours, read_tree
+from failhook_sinks.alerts.tree import Route
+
+_KEYS: Final = ("plugins", "alerts")
+_HOUR: Final = 3_600.0
+_OURS: Final = Route(place="route", receiver="")
+_THEIRS: Final = replace(_OURS, group_by=(), group_wait=30.0)
+"""Alertmanager's own defaults, where its own file has the routes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertSettings:
+    """The settings of the sink.
+
+    Attributes:
+        route: the topmost route.
+        receivers: the settings of each receiver by name, not read yet.
+        owners: the owner map; the first that matches.
+        max_age: seconds; failures that are older when they are handed over make one summary.
+        docs_url: where the page of a reason is: this, a slash and the reason; "" is nowhere.
+    """
+
+    route: Route
+    receivers: Mapping[str, SettingsTable]
+    owners: Sequence[Owner] = ()
+    max_age: float = _HOUR
+    docs_url: str = ""
+
+
+def read_settings(settings: Settings, folder: Path) -> AlertSettings:
+    """Check the settings, and say all that is wrong with them.
+
+    Args:
+        settings: ``[plugins.alerts]``.
+        folder: what the path of a `route_file` is relative to.
+
+    Raises:
+        ConfigError: some are wrong: each says what is allowed, ``more`` has all but the first.
+    """
+    table = SettingsTable(settings, *_KEYS)
+    problems = Problems()
+    receivers: Mapping[str, SettingsTable] = problems.take(lambda: table.named("receivers"), {})
+    if not receivers:
+        with problems.noted():
+            raise table.error("receivers", "is missing: write a [plugins.alerts.receivers.NAME]")
+    _check_fallbacks(receivers, problems)
+    owners: list[Owner] = []
+    named: Mapping[str, SettingsTable] = problems.take(lambda: table.named("owners"), {})
+    for name, each in named.items():
+        with problems.noted():
+            owners.append(read_owner(name, each, tuple(receivers)))
+    owned = any("receiver" in each for each in named.values())
+    reading = Reading(tuple(receivers), owned=owned, problems=problems)
+    found = AlertSettings(
+        route=_route(table, folder, reading),
+        receivers=receivers,
+        owners=tuple(owners),
+        max_age=problems.take(lambda: table.seconds("max_age", _HOUR, above=0), _HOUR),
+        docs_url=problems.take(lambda: table.text("docs_url", ""), "").rstrip("/"),
+    )
+    with problems.noted():
+        table.done()
+    problems.tell()
+    return found
+
+
+def _route(table: SettingsTable, folder: Path, reading: Reading) -> Route:
+    """Return the topmost route: of the table, of the file, or to the only receiver."""
+    problems = reading.problems
+    file = problems.take(lambda: table.text("route_file", ""), "")
+    given = problems.take(lambda: table.table("route"), None)
+    if file:
+        ours = SettingsTable({}, *_KEYS, "route") if given is None else given
+        defaults = read_ours(ours, _THEIRS, reading)
+        with problems.noted():
+            ours.done()
+        return _of_file(folder / Path(file).expanduser(), defaults, reading)
+    if given is not None:
+        return read_tree(given, _OURS, reading)
+    if len(reading.receivers) == 1:
+        return replace(_OURS, receiver=next(iter(reading.receivers)))
+    if reading.receivers:
+        listed = ", ".join(reading.receivers)
+        with problems.noted():
+            raise table.error("route", f"is missing: which of {listed} gets what?")
+    return _OURS
+
+
+def _of_file(path: Path, defaults: Route, reading: Reading) -> Route:
+    file = reading.problems.take(lambda: read_route_file(path), None)
+    if file is None:
+        return defaults
+    inner = replace(reading, problems=Problems())
+    route = read_tree(file.table, defaults, inner)
+    reading.problems.found += map(file.located, inner.problems.found)
+    return route
+
+
+def _check_fallbacks(receivers: Mapping[str, SettingsTable], problems: Problems) -> None:
+    """Note each fallback that does not exist, and each that leads back to where it began."""
+    for name, table in receivers.items():
+        if "fallback" not in table:
+            continue
+        passed = [name]
+        others = tuple(each for each in receivers if each != name)
+        with problems.noted():
+            after: object = table.choice("fallback", others)
+            while isinstance(after, str) and after in receivers and after not in passed:
+                passed.append(after)
+                after = receivers[after].value("fallback")
+            if after == name == next(each for each in receivers if each in passed):
+                raise table.error("fallback", f"leads in a circle: {' -> '.join([*passed, name])}")
