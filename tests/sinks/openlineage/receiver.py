@@ -29,6 +29,7 @@ class Receiver:
         url: where it listens.
         events: the events that were taken.
         requests: path, headers and size of every request.
+        bodies: what each request held.
         peers: the port of each request's sender: one per connection.
         answers: for the next requests, in order; then all are taken.
     """
@@ -36,6 +37,7 @@ class Receiver:
     url: str = ""
     events: list[dict[str, Any]] = field(default_factory=list)
     requests: list[tuple[str, Mapping[str, str], int]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
     peers: list[int] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
@@ -62,6 +64,7 @@ def listening() -> Iterator[Receiver]:
         def do_POST(self):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             receiver.requests.append((self.path, dict(self.headers), len(body)))
+            receiver.bodies.append(body)
             receiver.peers.append(self.client_address[1])
             answer = receiver.answers.pop(0) if receiver.answers else Answer()
             if answer.silent:
