@@ -49,7 +49,10 @@ class FailureListener:
 
     @hookspec
     def on_task_recovered(self, task: Task, event: FailureEvent) -> None:
-        """Hear that a task which failed before in this run has now succeeded."""
+        """Hear that a task which had failed, in this run or an earlier one, has now succeeded.
+
+        Of an earlier run it is told once, by the first run that began after the failure.
+        """
 
     @hookspec
     def on_failure_amended(

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from failhook.gate.ledger import AttemptState, Owner
+from failhook.gate.ledger import AttemptState, LastFailure, Owner
 from tests.stores.samples import (
     LATER,
     NOW,
@@ -255,3 +255,26 @@ def test_text_that_no_utf8_writer_accepts_is_kept(store):
 
     with store.transaction() as transaction:
         assert task == transaction.attempt(task.attempt_key).task
+
+
+def test_the_last_failure_of_a_job_is_the_newest_and_is_forgotten_once(store):
+    """Whoever reports it last; of two that recover from it one is told so."""
+    newer, older = LastFailure("a/b/c", "a/b/c/2/1", LATER), LastFailure("a/b/c", "a/b/c/1/1", NOW)
+    with store.transaction() as transaction:
+        transaction.save_last_failure(newer)
+        transaction.save_last_failure(older)
+        transaction.save_last_failure(LastFailure("a/b/d", "a/b/d/1/1", NOW))
+    with store.transaction() as transaction:
+        assert newer == transaction.last_failure("a/b/c")
+        assert not transaction.forget_last_failure(older)
+        assert transaction.forget_last_failure(newer)
+        assert not transaction.forget_last_failure(newer)
+        assert None is transaction.last_failure("a/b/c")
+    with store.transaction() as transaction:
+        assert None is transaction.last_failure("a/b/c")
+        assert LastFailure("a/b/d", "a/b/d/1/1", NOW) == transaction.last_failure("a/b/d")
+
+    store.forget(LATER)
+
+    with store.transaction() as transaction:
+        assert None is transaction.last_failure("a/b/d")

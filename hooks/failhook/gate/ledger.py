@@ -122,6 +122,20 @@ class Account(NamedTuple):
     closed: str = ""
 
 
+class LastFailure(NamedTuple):
+    """That a job failed for good, and no run of it that began later has succeeded yet.
+
+    Attributes:
+        job: the job's key, with the map index of the task where it has one.
+        key: the task that failed.
+        failed_at: when, UTC.
+    """
+
+    job: str
+    key: str
+    failed_at: datetime
+
+
 class Ledger(Protocol):
     """What a transaction on a store can read and write of the ledger.
 
@@ -159,4 +173,16 @@ class Ledger(Protocol):
 
     def save_attempt(self, attempt: Attempt) -> None:
         """Write an attempt, new or changed."""
+        ...
+
+    def last_failure(self, job: str) -> LastFailure | None:
+        """Return the failure that a job has not recovered from, the newest one."""
+        ...
+
+    def save_last_failure(self, failure: LastFailure) -> None:
+        """Write it, unless a newer one of the job is known."""
+        ...
+
+    def forget_last_failure(self, failure: LastFailure) -> bool:
+        """Forget it; return whether it was still known, so that one caller alone is told so."""
         ...

@@ -28,6 +28,7 @@ from failhook.pipeline.answers import (
     success_after_all,
     task_succeeded,
 )
+from failhook.pipeline.recovery import note_failure, recovered_run
 from failhook.pipeline.standing import done_by_another, ended_by_hand, is_held, standing_success
 from failhook.pipeline.stopwatch import Stopwatch
 from failhook.pipeline.story import root_line
@@ -189,6 +190,8 @@ class Records:
             closed=account.closed or (_closed_by(decision) if done is None else SUCCEEDED),
         )
         ledger.save_account(account)
+        if done is None and account.closed and not simulated:
+            note_failure(ledger, event)
         if done is None or told:  # of the recovery, when the task was closed
             return decision, (event,)
         return decision, (event, self._event(EventType.RECOVERED, done, account, Failure(details)))
@@ -279,8 +282,15 @@ class Records:
         ledger.save_account(account)
         events: list[FailureEvent] = []
         failures = [each.details for each in attempts if each.details is not None]
+        earlier = recovered_run(ledger, attempt, now) if closes else None
         if closes and failures:
             last = Failure(failures[-1])
+            events.append(self._event(EventType.RECOVERED, attempt, account, last))
+        elif earlier is not None and earlier[1].details is not None:
+            first, last = earlier[0], Failure(earlier[1].details)
+            account = account._replace(
+                first_failure=first.first_failure, first_error=first.first_error
+            )
             events.append(self._event(EventType.RECOVERED, attempt, account, last))
         if suspect is not None:
             events.append(self._event(EventType.SUSPECT_SUCCESS, attempt, account, suspect))

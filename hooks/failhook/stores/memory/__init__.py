@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from failhook.event import FailureEvent
-from failhook.gate.ledger import Account, Attempt, AttemptState
+from failhook.gate.ledger import Account, Attempt, AttemptState, LastFailure
 from failhook.outbox.port import Bounds, Side, StoreReport, Tally
 from failhook.stores.memory.groups import MemoryGroups
 from failhook.stores.memory.reading import began, history_of, jobs_of, tally_of
@@ -42,6 +42,7 @@ class MemoryStore(MemoryGroups):
         self.accounts: dict[str, Account] = {}
         self.attempts: dict[str, dict[str, Attempt]] = {}
         self.open: dict[str, Attempt] = {}
+        self.last_failures: dict[str, LastFailure] = {}
         self._state: dict[tuple[str, str], str] = {}
 
     def keep_account(self, account: Account) -> None:
@@ -61,6 +62,14 @@ class MemoryStore(MemoryGroups):
         del self.accounts[key]
         for attempt_key in self.attempts.pop(key, {}):
             self.open.pop(attempt_key, None)
+
+    def keep_last_failure(self, failure: LastFailure) -> None:
+        """Write the last failure of a job, and forget the oldest; the caller has the lock."""
+        known = self.last_failures
+        known.pop(failure.job, None)
+        known[failure.job] = failure
+        if len(known) > self._keep:
+            del known[next(iter(known))]
 
     def transaction(self) -> MemoryTransaction:
         return MemoryTransaction(self)
@@ -96,6 +105,9 @@ class MemoryStore(MemoryGroups):
     def forget(self, before: datetime) -> int:
         with self.lock:
             self.forget_log(before)
+            for failure in [*self.last_failures.values()]:
+                if failure.failed_at < before:
+                    del self.last_failures[failure.job]
             waiting = {row.event.task.key for row in self._rows.values()}
             old = [
                 key
@@ -123,12 +135,13 @@ class MemoryStore(MemoryGroups):
 class MemoryTransaction:
     """Keeps what is written until the block ends, and forgets it when the block raises."""
 
-    __slots__ = ("_accounts", "_attempts", "_events", "_lock", "_store")
+    __slots__ = ("_accounts", "_attempts", "_events", "_last_failures", "_lock", "_store")
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
         self._accounts: dict[str, Account] = {}
         self._attempts: dict[str, Attempt] = {}
+        self._last_failures: dict[str, LastFailure | None] = {}
         self._events: list[tuple[FailureEvent, Sequence[str], datetime]] = []
 
     def __enter__(self) -> Self:
@@ -158,6 +171,11 @@ class MemoryTransaction:
                 store.open.pop(attempt_key, None)
         for account in self._accounts.values():
             store.keep_account(account)
+        for job, failure in self._last_failures.items():
+            if failure is None:
+                store.last_failures.pop(job, None)
+            else:
+                store.keep_last_failure(failure)
         for event, plugins, now in self._events:
             store.add(event, plugins, now)
 
@@ -204,6 +222,22 @@ class MemoryTransaction:
 
     def save_attempt(self, attempt: Attempt) -> None:
         self._attempts[attempt.task.attempt_key] = attempt
+
+    def last_failure(self, job: str) -> LastFailure | None:
+        if job in self._last_failures:
+            return self._last_failures[job]
+        return self._store.last_failures.get(job)
+
+    def save_last_failure(self, failure: LastFailure) -> None:
+        known = self.last_failure(failure.job)
+        if known is None or failure.failed_at >= known.failed_at:
+            self._last_failures[failure.job] = failure
+
+    def forget_last_failure(self, failure: LastFailure) -> bool:
+        if self.last_failure(failure.job) != failure:
+            return False
+        self._last_failures[failure.job] = None
+        return True
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         self._events.append((event, plugins, due))

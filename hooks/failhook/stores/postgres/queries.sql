@@ -380,6 +380,20 @@ SELECT CASE $1::text
 FROM {schema}.attempts
 WHERE closed_at >= $2 AND closed_at IS NOT NULL AND state = 'failed' GROUP BY value;
 
+-- name: last_failure (job)
+SELECT key, failed_at FROM {schema}.last_failures WHERE job = $1;
+
+-- name: save_last_failure (job, key, failed at)
+INSERT INTO {schema}.last_failures AS known (job, key, failed_at) VALUES ($1, $2, $3)
+ON CONFLICT (job) DO UPDATE SET key = excluded.key, failed_at = excluded.failed_at
+WHERE excluded.failed_at >= known.failed_at;
+
+-- name: forget_last_failure (job, key, failed at)
+DELETE FROM {schema}.last_failures WHERE job = $1 AND key = $2 AND failed_at = $3;
+
+-- name: forget_last_failures (before)
+DELETE FROM {schema}.last_failures WHERE failed_at < $1;
+
 -- name: forgettable (after this key, before, limit)
 SELECT key FROM {schema}.accounts
 WHERE key > $1 AND closed IN ('succeeded', 'failed')

@@ -50,6 +50,7 @@ class SqlReading(SqlGroups):
                 found = cursor.execute(self._sql["forgettable"], (last, at, _AT_ONCE)).fetchall()
                 if not found:
                     cursor.execute(self._sql["forget_groups"], (at,))
+                    cursor.execute(self._sql["forget_last_failures"], (at,))
                     return forgotten
                 keys = [row[0] for row in found]
                 last = keys[-1]

@@ -11,9 +11,9 @@ from typing import Any, Self, TypeVar
 
 from failhook.errors import StoreError
 from failhook.event import FailureEvent
-from failhook.gate.ledger import Account, Attempt
+from failhook.gate.ledger import Account, Attempt, LastFailure
 from failhook.log import say
-from failhook.stores.records import Texts, to_micros
+from failhook.stores.records import Texts, from_micros, to_micros
 from failhook.stores.rows import account_from, account_row, attempt_from, attempt_row
 from failhook.stores.sql.bounds import Headroom, keep_within
 from failhook.stores.sql.database import Cursor, Database
@@ -102,6 +102,17 @@ class SqlTransaction:
     def save_attempt(self, attempt: Attempt) -> None:
         self._hold(attempt.task.key)
         self._cursor.execute(self._sql["save_attempt"], attempt_row(attempt, self._texts))
+
+    def last_failure(self, job: str) -> LastFailure | None:
+        row = self._ask("last_failure", job).fetchone()
+        return None if row is None else LastFailure(job, row[0], from_micros(row[1]))
+
+    def save_last_failure(self, failure: LastFailure) -> None:
+        self._ask("save_last_failure", failure.job, failure.key, to_micros(failure.failed_at))
+
+    def forget_last_failure(self, failure: LastFailure) -> bool:
+        at = to_micros(failure.failed_at)
+        return self._ask("forget_last_failure", failure.job, failure.key, at).rowcount > 0
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         task_key = event.task.key

@@ -305,6 +305,20 @@ SELECT CASE ?1
     sum(charge = 'infra')
 FROM attempts WHERE closed_at >= ?2 AND closed_at IS NOT NULL AND state = 'failed' GROUP BY value;
 
+-- name: last_failure (job)
+SELECT key, failed_at FROM last_failures WHERE job = ?;
+
+-- name: save_last_failure (job, key, failed at)
+INSERT INTO last_failures (job, key, failed_at) VALUES (?, ?, ?)
+ON CONFLICT (job) DO UPDATE SET key = excluded.key, failed_at = excluded.failed_at
+WHERE excluded.failed_at >= last_failures.failed_at;
+
+-- name: forget_last_failure (job, key, failed at)
+DELETE FROM last_failures WHERE job = ? AND key = ? AND failed_at = ?;
+
+-- name: forget_last_failures (before)
+DELETE FROM last_failures WHERE failed_at < ?;
+
 -- name: forgettable (after this key, before, limit)
 SELECT key FROM accounts
 WHERE key > ? AND closed IN ('succeeded', 'failed')
