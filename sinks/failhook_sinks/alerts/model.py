@@ -72,6 +72,11 @@ class Notification:
         mention: whom to call; from the configuration, never from a failure.
         memory: what the receiver returned when it last sent of this group; "" at first.
         note: one line above all else, such as why a fallback receiver gets it; "" for none.
+        interval: seconds until a group that fires is told of again to a receiver that is kept alive
+            by it: the route's group_interval.
+        docs_url: where the pages on reasons are, up to and with the last slash; "" for no link.
+        run_url: where a run can be seen, with ``{namespace}``, ``{workflow}``, ``{task}``,
+            ``{run_id}``, ``{map_index}`` and ``{attempt}`` to be filled in; "" for no link.
     """
 
     receiver: str
@@ -85,6 +90,9 @@ class Notification:
     mention: str = ""
     memory: str = ""
     note: str = ""
+    interval: float = 300.0
+    docs_url: str = ""
+    run_url: str = ""
 
     @property
     def status(self) -> Status:
