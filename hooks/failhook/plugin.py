@@ -1,8 +1,8 @@
 """The face for plugin authors: the marker, what hooks are given, and how to say "not delivered".
 
 A plugin is a class (or a module, or an object) with methods marked ``@hookimpl``. A class may name
-in its constructor what it wants: ``settings``, ``state``, ``clock``. Register it through the
-entry-point group ``failhook``.
+in its constructor what it wants: ``settings``, ``state``, ``clock``, and ``folder``, which paths in
+the settings are relative to. Register it through the entry-point group ``failhook``.
 """
 
 from __future__ import annotations

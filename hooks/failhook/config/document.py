@@ -102,11 +102,12 @@ class Document:
 
     def located(self, error: ConfigError) -> ConfigError:
         """Return an error with file and line before it, or with the variable that is wrong."""
+        more = tuple(map(self.located, error.more))
         for keys, variable in self.variables.items():
             if error.keys[: len(keys)] == keys:
-                return ConfigError(f"{variable}: {error}", keys=error.keys)
+                return ConfigError(f"{variable}: {error}", keys=error.keys, more=more)
         where = f"{self.path}:{line_of(self.text, error.keys)}" if error.keys else str(self.path)
-        return ConfigError(f"{where}: {error}", keys=error.keys)
+        return ConfigError(f"{where}: {error}", keys=error.keys, more=more)
 
 
 def read_document(path: Path) -> Document:

@@ -32,7 +32,12 @@ class Secrets:
     folder: Path
     _found: set[str] = field(default_factory=set[str], repr=False)
 
-    def filled(self, table: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    def filled(
+        self,
+        table: Mapping[str, Any],
+        *keys: str,
+        missing: list[ConfigError] | None = None,
+    ) -> Mapping[str, Any]:
         """Return a table with every ``env:NAME`` and ``file:PATH`` in it replaced by what is there.
 
         A last line break of a file does not count.
@@ -40,11 +45,19 @@ class Secrets:
         Args:
             table: settings.
             keys: the way to them.
+            missing: takes the errors instead of raising them; what is not there stays as it is.
 
         Raises:
-            ConfigError: there is no such variable or file.
+            ConfigError: there is no such variable or file; ``more`` has the others.
         """
-        return MappingProxyType(cast("dict[str, Any]", self._value(dict(table), keys)))
+        found: list[ConfigError] = []
+        filled = cast("dict[str, Any]", self._value(dict(table), keys, found))
+        if missing is not None:
+            missing += found
+        elif found:
+            first, *more = found
+            raise ConfigError(str(first), keys=first.keys, more=tuple(more))
+        return MappingProxyType(filled)
 
     def hiding(self, redact: Callable[[str], str]) -> Callable[[str], str]:
         """Return a function that takes the secrets which were found out of a text, then redacts."""
@@ -56,16 +69,22 @@ class Secrets:
 
         return hide
 
-    def _value(self, value: object, keys: Keys) -> object:
+    def _value(self, value: object, keys: Keys, missing: list[ConfigError]) -> object:
         if isinstance(value, Mapping):
             table = cast("Mapping[str, object]", value)
-            return {name: self._value(each, (*keys, name)) for name, each in table.items()}
+            return {name: self._value(each, (*keys, name), missing) for name, each in table.items()}
         if isinstance(value, list):
             entries = cast("list[object]", value)
-            return [self._value(each, (*keys, number)) for number, each in enumerate(entries)]
+            return [
+                self._value(each, (*keys, number), missing) for number, each in enumerate(entries)
+            ]
         if isinstance(value, str) and _NAMED.match(value):
             kind, _, name = value.partition(":")
-            secret = self._variable(name, keys) if kind == "env" else self._file(name, keys)
+            try:
+                secret = self._variable(name, keys) if kind == "env" else self._file(name, keys)
+            except ConfigError as error:
+                missing.append(error)
+                return value
             if len(secret) >= _LEAST:
                 self._found.add(secret)
             return secret

@@ -61,8 +61,8 @@ class Manager:
     def register(self, plugin: object, name: str | None = None) -> str | None:
         """Register a class, a module or an object; return its name, or None where that is blocked.
 
-        A class is constructed with those of ``settings``, ``state`` and ``clock`` that its
-        constructor names. Without `name` it is the name of the class or module.
+        A class is constructed with those of ``settings``, ``state``, ``clock`` and ``folder`` that
+        its constructor names. Without `name` it is the name of the class or module.
 
         Raises:
             RegistrationError: it would not work as written; the message says what to write instead.

@@ -1,9 +1,10 @@
-"""What a plugin is given: its settings, a state of its own, and the clock."""
+"""What a plugin is given: its settings, a state of its own, the clock, the settings' folder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from failhook.errors import ConfigError, RegistrationError
@@ -11,7 +12,7 @@ from failhook.manager.arguments import read_arguments
 from failhook.manager.outcome import error_line
 from failhook.plugin import Clock, PluginState, Settings
 
-_OFFERED: Final = ("settings", "state", "clock")
+_OFFERED: Final = ("settings", "state", "clock", "folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,14 @@ class Provisions:
         settings: the plugin's table of the configuration, ``[plugins.NAME]``.
         state: a small state of its own in the store.
         clock: the time.
+        folder: what paths in the settings are relative to: where these stand.
         locate: adds to an error on a setting where that stands.
     """
 
     settings: Settings
     state: PluginState
     clock: Clock
+    folder: Path = Path()
     locate: Callable[[ConfigError], ConfigError] = field(default=lambda error: error, repr=False)
 
 
@@ -53,7 +56,7 @@ class VolatileState:
 def construct(
     plugin: type, name: str, provisions: Provisions, redact: Callable[[str], str]
 ) -> object:
-    """Return an instance, made with those of settings, state and clock that it names.
+    """Return an instance, made with those of settings, state, clock and folder that it names.
 
     Raises:
         ConfigError: the plugin refused its settings.

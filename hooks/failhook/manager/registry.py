@@ -130,7 +130,8 @@ class Registry:
                 problems.append(f"{error}{_client_hint(point.name, error.__cause__)}")
             except ConfigError as error:
                 named = "" if error.keys else f"plugin {point.name!r}: "
-                problems.append(f"{named}{self._redact(str(error))}")
+                more = f" (and {len(error.more)} more; see failhook check)" if error.more else ""
+                problems.append(f"{named}{self._redact(str(error))}{more}")
             else:
                 loaded.append(point.name)
         if problems:

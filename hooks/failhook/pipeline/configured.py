@@ -119,9 +119,23 @@ def secrets_of(config: Config) -> Secrets:
 
 
 def provisions(
-    config: Config, name: str, state: PluginState, clock: Clock, secrets: Secrets
+    config: Config,
+    name: str,
+    state: PluginState,
+    clock: Clock,
+    secrets: Secrets,
+    *,
+    missing: list[ConfigError] | None = None,
 ) -> Provisions:
     """Return what a plugin is given, its secrets filled in.
+
+    Args:
+        config: all settings.
+        name: the plugin's.
+        state: the plugin's own.
+        clock: the time.
+        secrets: looks them up.
+        missing: takes the errors on secrets that are not there, instead of raising them.
 
     Raises:
         ConfigError: a secret is not there.
@@ -131,13 +145,13 @@ def provisions(
         if config.document is None:
             return error
         keys = error.keys or ("plugins", name)
-        return config.document.located(ConfigError(str(error), keys=keys))
+        return config.document.located(ConfigError(str(error), keys=keys, more=error.more))
 
     try:
-        settings = secrets.filled(config.plugins.get(name, {}), "plugins", name)
+        settings = secrets.filled(config.plugins.get(name, {}), "plugins", name, missing=missing)
     except ConfigError as error:
         raise locate(error) from None
-    return Provisions(settings, state, clock, locate)
+    return Provisions(settings, state, clock, secrets.folder, locate)
 
 
 def is_wanted(point: EntryPoint, config: Config) -> bool:
