@@ -1,0 +1,58 @@
+"""Which groups hold an open alert of a task: where its recovery has to go.
+
+Kept in the plugin's state. Each failure has a key of its own, written once before the failure
+waits in its group and removed once that has settled it, so that drainers side by side undo nothing
+of each other. A key that is left over costs one look at a group that has nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from failhook.plugin import FailureEvent, PluginState
+from failhook_sinks.alerts.episode import hashed, job_id
+from failhook_sinks.alerts.moments import happened_at, to_micros
+from failhook_sinks.alerts.state import index_key
+
+_PREFIX = "open/"
+
+
+class OpenAlerts:
+    """The index, in a plugin's state."""
+
+    def __init__(self, state: PluginState) -> None:
+        self._state = state
+
+    def add(self, event: FailureEvent, groups: Iterable[str]) -> None:
+        """Note that a failure is going to wait in these groups."""
+        at = to_micros(happened_at(event))
+        for group in groups:
+            self._state.put(_key(job_id(event), group, index_key(event)), f"{at} {group}")
+
+    def groups(self, event: FailureEvent) -> Sequence[str]:
+        """Return the keys of the groups that may hold an alert of an event's task."""
+        found = self._state.items(f"{_PREFIX}{job_id(event)}/").values()
+        return list(dict.fromkeys(value.partition(" ")[2] for value in found))
+
+    def remove(self, group: str, settled: Iterable[tuple[str, str]]) -> None:
+        """Forget failures that a group has settled: job and index key of each."""
+        for job, failure in settled:
+            self._state.put(_key(job, group, failure), None)
+
+    def remove_left_over(self, event: FailureEvent, group: str) -> None:
+        """Forget what ended before a run that went well, where its group knows nothing of it."""
+        before = event.started_at or happened_at(event)
+        self._sweep(_key(job_id(event), group, ""), to_micros(before))
+
+    def sweep(self, older_than: int) -> None:
+        """Forget failures that ended before then, in microseconds since 1970."""
+        self._sweep(_PREFIX, older_than)
+
+    def _sweep(self, prefix: str, older_than: int) -> None:
+        for key, value in self._state.items(prefix).items():
+            if int(value.partition(" ")[0]) <= older_than:
+                self._state.put(key, None)
+
+
+def _key(job: str, group: str, failure: str) -> str:
+    return f"{_PREFIX}{job}/{hashed(group)}/{failure}"
