@@ -119,15 +119,19 @@ def read_endpoint(
 
 
 def read_url(
-    table: SettingsTable, default: str | None = None, headers: Mapping[str, str] | None = None
+    table: SettingsTable,
+    default: str | None = None,
+    *,
+    headers: Mapping[str, str] | None = None,
+    secrets: Iterable[str] = (),
 ) -> Endpoint:
-    """Read the setting ``url``.
+    """Read the setting ``url``; the rest is as for `read_endpoint`.
 
     Raises:
         ConfigError: it is missing, or no http or https URL.
     """
     url = table.text("url", default)
-    return read_endpoint(url, lambda problem: table.error("url", problem), headers or {})
+    return read_endpoint(url, lambda problem: table.error("url", problem), headers or {}, *secrets)
 
 
 def read_headers(table: SettingsTable) -> Mapping[str, str]:
