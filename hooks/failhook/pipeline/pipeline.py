@@ -233,7 +233,9 @@ class Pipeline:
         self._deliver(plugins)
         return decision
 
-    def succeeded(self, task: Task, evidence: Evidence | None = None) -> None:
+    def succeeded(
+        self, task: Task, evidence: Evidence | None = None, *, simulated: bool = False
+    ) -> None:
         """Close the attempt; listeners hear of a recovery if it had failed before in this run.
 
         Where the attempt itself had been declared a failure, they hear that this is amended.
@@ -242,6 +244,7 @@ class Pipeline:
             task: the attempt.
             evidence: of a kill or an OOM that was seen although success was reported: then the
                 success is recorded as suspect, with an event of its own.
+            simulated: the end of a marked test; it makes good no failure of an earlier run.
 
         Raises:
             StoreError: the store cannot be written.
@@ -253,7 +256,7 @@ class Pipeline:
         given, task = task, self._numbering.of(task)
         suspect = None if evidence is None else self._judge(task, evidence)
         with self.store.transaction() as transaction:
-            events = self._here.records.succeeded(transaction, task, suspect)
+            events = self._here.records.succeeded(transaction, task, suspect, simulated=simulated)
             plugins = self._enqueue(transaction, events)
         self._numbering.forget(given)
         self._deliver(plugins)

@@ -225,7 +225,7 @@ class Records:
         return decision, (event,)
 
     def succeeded(
-        self, ledger: Ledger, task: Task, suspect: Failure | None
+        self, ledger: Ledger, task: Task, suspect: Failure | None, *, simulated: bool = False
     ) -> Sequence[FailureEvent]:
         """Close an attempt as a success; return what listeners are to hear of it.
 
@@ -248,7 +248,8 @@ class Records:
             events.append(amended)
             attempt = attempt._replace(revision=amended.revision)
             closes = not ended_by_hand(attempt, account)
-        return (*events, *self._done(ledger, attempt, account, suspect, closes=closes))
+        events += self._done(ledger, attempt, account, suspect, closes=closes, simulated=simulated)
+        return [replace(event, simulated=True) for event in events] if simulated else events
 
     def _done(
         self,
@@ -258,6 +259,7 @@ class Records:
         suspect: Failure | None = None,
         *,
         closes: bool = True,
+        simulated: bool = False,
     ) -> Sequence[FailureEvent]:
         """Record that an attempt has succeeded and, where it `closes` the task, that too."""
         now = self.clock.now()
@@ -282,7 +284,7 @@ class Records:
         ledger.save_account(account)
         events: list[FailureEvent] = []
         failures = [each.details for each in attempts if each.details is not None]
-        earlier = recovered_run(ledger, attempt, now) if closes else None
+        earlier = recovered_run(ledger, attempt, now) if closes and not simulated else None
         if closes and failures:
             last = Failure(failures[-1])
             events.append(self._event(EventType.RECOVERED, attempt, account, last))

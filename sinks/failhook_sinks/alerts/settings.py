@@ -15,6 +15,7 @@ from failhook_sinks.alerts.routes import Reading, read_ours, read_tree
 from failhook_sinks.alerts.tree import Route
 
 _KEYS: Final = ("plugins", "alerts")
+_HERE: Final = Path()
 _HOUR: Final = 3_600.0
 _OURS: Final = Route(place="route", receiver="")
 _THEIRS: Final = replace(_OURS, group_by=(), group_wait=30.0)
@@ -40,7 +41,7 @@ class AlertSettings:
     docs_url: str = ""
 
 
-def read_settings(settings: Settings, folder: Path) -> AlertSettings:
+def read_settings(settings: Settings, folder: Path = _HERE) -> AlertSettings:
     """Check the settings, and say all that is wrong with them.
 
     Args:
