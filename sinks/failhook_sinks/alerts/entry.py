@@ -19,11 +19,12 @@ from failhook.plugin import (
     FailureEvent,
     Task,
 )
-from failhook_sinks.alerts.inert import inert, one_line
+from failhook_sinks.alerts.inert import inert, one_line, shortened
 from failhook_sinks.alerts.model import Alert, Notification, Status
 
 MAX_NAME: Final = 200
 MAX_FACT: Final = 500
+MAX_TRACEBACK: Final = 20_000
 MAX_URL: Final = 2_000
 """Characters; Slack takes links of up to 3,000, and no browser's bar shows as many."""
 
@@ -44,7 +45,8 @@ class Entry:
         title: what happened, for an alert that stands alone: ``nightly/load failed for good``.
         line: everything in one line, for an alert among many.
         facts: name and value, one line each, the most important ones first.
-        traceback: what was printed where it failed, of any length; "" where nothing was.
+        traceback: what was printed where it failed, at most `MAX_TRACEBACK` characters of it; ""
+            where nothing was.
         links: to the log, the run and the page on the reason.
         status: firing or resolved.
         is_new: whether the last notification did not hold it.
@@ -66,7 +68,7 @@ def entry_of(alert: Alert, notification: Notification) -> Entry:
         title=one_line(_title(alert), MAX_FACT),
         line=one_line(_line(alert), MAX_FACT),
         facts=tuple((name, one_line(value, MAX_FACT)) for name, value in _facts(alert)),
-        traceback="" if event.error is None else inert(event.error.traceback).strip("\n"),
+        traceback=_traceback(event.error),
         links=tuple(_links(event, notification)),
         status=alert.status,
         is_new=alert.is_new,
@@ -99,8 +101,23 @@ def root_cause(event: FailureEvent) -> str:
 
 
 def page_of(docs_url: str, reason: str) -> str:
-    """Return the URL of the page on a reason: ``<docs_url>reasons/NodeLost.md``."""
-    return f"{docs_url}reasons/{quote(reason, safe='')}.md"
+    """Return the URL of the page on a reason.
+
+    Args:
+        docs_url: the address of ``docs/``: ``<docs_url>/reasons/NodeLost.md``; where the pages are
+            named otherwise, with ``{reason}`` where the reason goes.
+        reason: the verdict's.
+    """
+    quoted = quote(reason, safe="")
+    if "{reason}" in docs_url:
+        return docs_url.replace("{reason}", quoted)
+    return f"{docs_url.rstrip('/')}/reasons/{quoted}.md"
+
+
+def _traceback(error: ErrorInfo | None) -> str:
+    if error is None:
+        return ""
+    return shortened(inert(shortened(error.traceback, MAX_TRACEBACK)).strip("\n"), MAX_TRACEBACK)
 
 
 def _error_line(error: ErrorInfo) -> str:

@@ -19,7 +19,8 @@ def inert(text: str) -> str:
     unified = text.replace("\r\n", "\n")
     if unified.isascii() and unified.replace("\n", "").replace("\t", "").isprintable():
         return unified
-    return "".join(map(_visible, unified))
+    # Texts have few different characters, and a digest has many texts.
+    return unified.translate({ord(each): _visible(each) for each in set(unified)})
 
 
 def one_line(text: str, limit: int) -> str:
@@ -27,6 +28,21 @@ def one_line(text: str, limit: int) -> str:
     # More than a few times the limit is never shown, and may be megabytes.
     line = " ".join(inert(text[: 8 * limit]).split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Keep the beginning and, three times as much, the end of a text; say how much is left out.
+
+    The end of a traceback is where the error is. The result has at most `limit` characters.
+    """
+    if len(text) <= limit:
+        return text
+    mark = f"\n[... {len(text) - limit:,} characters left out ...]\n"
+    room = limit - len(mark)
+    if room <= 0:
+        return text[:limit]
+    head = room // 4
+    return f"{text[:head]}{mark}{text[head - room :]}"
 
 
 def _visible(character: str) -> str:

@@ -74,7 +74,7 @@ class Notification:
         note: one line above all else, such as why a fallback receiver gets it; "" for none.
         interval: seconds until a group that fires is told of again to a receiver that is kept alive
             by it: the route's group_interval.
-        docs_url: where the pages on reasons are, up to and with the last slash; "" for no link.
+        docs_url: where the pages on reasons are (see `entry.page_of`); "" for no link.
         run_url: where a run can be seen, with ``{namespace}``, ``{workflow}``, ``{task}``,
             ``{run_id}``, ``{map_index}`` and ``{attempt}`` to be filled in; "" for no link.
     """

@@ -25,6 +25,8 @@ TOTAL: Final = 8.0
 """Seconds for all that one notification takes; a plugin has ten."""
 MAX_RETRY_AFTER: Final = 3_600.0
 """Seconds that a server may ask to wait."""
+NO_ANSWER: Final = (OSError, HTTPException)
+"""What is raised where there was no answer, or none in time."""
 
 _MAY_PASS: Final = frozenset({408, 425, 429})
 _CONTENT: Final = frozenset({400, 413, 422})
@@ -202,9 +204,8 @@ def post(
             said = b""
             with suppress(OSError, HTTPException):  # what counts is the status, and that is here
                 said = answer.read(_MOST_READ)
-    except (OSError, HTTPException) as error:
-        why = endpoint.hide(_why(error))
-        raise Undelivered(f"{endpoint.place} gave no answer: {why}") from None
+    except NO_ANSWER as error:
+        raise unanswered(endpoint, error) from None
     if not 200 <= answer.status < 300:
         raise _refused(endpoint, answer, said, now)
 
@@ -240,6 +241,11 @@ def post_fitting(
     if refused is None:
         raise ValueError("there is no body to send")
     raise refused
+
+
+def unanswered(endpoint: Endpoint, error: Exception) -> Undelivered:
+    """Return what the outbox is told where there was no answer (`NO_ANSWER`); that may pass."""
+    return Undelivered(f"{endpoint.place} gave no answer: {endpoint.hide(_why(error))}")
 
 
 def retry_after(said: str | None, now: datetime) -> float | None:
