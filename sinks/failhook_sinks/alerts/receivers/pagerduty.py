@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
@@ -51,7 +51,7 @@ class PagerDuty:
 
     name: str
     endpoint: Endpoint
-    routing_key: str
+    routing_key: str = field(repr=False)
     clock: Clock
     keep_alive: bool = False
 

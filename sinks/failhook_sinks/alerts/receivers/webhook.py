@@ -34,6 +34,7 @@ TYPE: Final = "io.failhook.alert.{}.v1"
 _KEY_SIZES: Final = range(24, 65)
 _FEW: Final = 20
 _SHORT_TEXT: Final = 1_000
+_LONG: Final = frozenset({"error", "phases", "conditions", "previous", "first_failure"})
 
 
 def open_receiver(name: str, table: SettingsTable, clock: Clock) -> Webhook:
@@ -197,23 +198,8 @@ def _alert(alert: Alert, *, whole: bool) -> Mapping[str, Any]:
 def _brief(event: FailureEvent) -> Mapping[str, Any]:
     """Return the event without what may be long."""
     whole = event.to_dict()
-    kept = (
-        "event_id",
-        "type",
-        "revision",
-        "started_at",
-        "ended_at",
-        "observed_at",
-        "task",
-        "failure_details",
-        "decision",
-    )
-    details = {**whole["failure_details"], "evidence": []}
-    return {
-        **{name: whole[name] for name in kept},
-        "task": whole["task"],
-        "failure_details": details,
-    }
+    whole["failure_details"].pop("evidence")
+    return {name: value for name, value in whole.items() if name not in _LONG}
 
 
 def _json(document: object) -> bytes:
