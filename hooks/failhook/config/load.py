@@ -41,12 +41,19 @@ def load_config(path: str | Path | None = None, environ: Mapping[str, str] | Non
             and key, and what is allowed there.
     """
     environ = os.environ if environ is None else environ
+    return read_config(find_document(path, environ), environ)
+
+
+def find_document(path: str | Path | None, environ: Mapping[str, str]) -> Document:
+    """Return the file as `load_config` finds it, with what variables set put over it.
+
+    Raises:
+        ConfigError: it cannot be read, or is no TOML.
+    """
     file = _file(path, environ)
-    document = Document(Path(FILE_NAME), "", {}) if file is None else read_document(file)
+    document = Document(Path(), "", {}) if file is None else read_document(file)
     root, variables = with_variables(document.root, environ)
-    config = _read(replace(document, root=root, variables=variables))
-    config = config if file is not None else replace(config, path=None)
-    return _with_environment(config, environ)
+    return replace(document, root=root, variables=variables)
 
 
 def _file(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
@@ -61,15 +68,22 @@ def _file(path: str | Path | None, environ: Mapping[str, str]) -> Path | None:
     return here if os.path.lexists(here) else None
 
 
-def _read(document: Document) -> Config:
+def read_config(document: Document, environ: Mapping[str, str]) -> Config:
+    """Return what a document and the variables above it say.
+
+    Raises:
+        ConfigError: a setting is wrong.
+    """
     root = document.root
     document.only((), root, ALLOWED)
     plugins, blocked = read_plugins(document, root.get("plugins", {}))
+    store = read_store(document, root["store"]) if "store" in root else None
+    namespace = document.text_at(("namespace",), root.get("namespace", "default"))
     return Config(
-        path=document.path,
+        path=document.path if document.path.name else None,
         document=document,
-        store=read_store(document, root["store"]) if "store" in root else None,
-        namespace=document.text_at(("namespace",), root.get("namespace", "default")),
+        store=environ.get("FAILHOOK_STORE") or store,
+        namespace=environ.get("FAILHOOK_NAMESPACE") or namespace,
         policies=read_policies(document, root.get("policy", {})),
         rules=read_rules(document, root.get("rules", [])),
         plugins=plugins,
@@ -77,12 +91,4 @@ def _read(document: Document) -> Config:
         delivery=read_delivery(document, root.get("delivery", {})),
         redact=read_patterns(document, root.get("redact", {})),
         redact_sources=read_sources(document, root.get("redact", {})),
-    )
-
-
-def _with_environment(config: Config, environ: Mapping[str, str]) -> Config:
-    return replace(
-        config,
-        store=environ.get("FAILHOOK_STORE") or config.store,
-        namespace=environ.get("FAILHOOK_NAMESPACE") or config.namespace,
     )

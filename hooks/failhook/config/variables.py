@@ -32,18 +32,19 @@ def with_variables(
         ConfigError: the way leads through a value that is no table.
     """
     named = sorted(name for name, value in environ.items() if name.startswith(PREFIX) and value)
-    whole = cast("dict[str, Any]", _copy(root))
+    whole = cast("dict[str, Any]", copied(root))
     origins: dict[Keys, str] = {}
     for name in named:
         origins[_put(whole, name, environ[name])] = name
     return whole, origins
 
 
-def _copy(value: object) -> object:
+def copied(value: object) -> object:
+    """Return settings whose tables and lists are nobody else's."""
     if isinstance(value, Mapping):
-        return {key: _copy(each) for key, each in cast("Mapping[str, object]", value).items()}
+        return {key: copied(each) for key, each in cast("Mapping[str, object]", value).items()}
     if isinstance(value, list):
-        return [_copy(each) for each in cast("list[object]", value)]
+        return [copied(each) for each in cast("list[object]", value)]
     return value
 
 
