@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from failhook.plugin import Settings, SettingsTable
+from failhook.plugin import ConfigError, Settings, SettingsTable, SystemClock
 from failhook_sinks.alerts.alertmanager_yaml import read_route_file
 from failhook_sinks.alerts.owners import Owner, read_owner
 from failhook_sinks.alerts.problems import Problems
+from failhook_sinks.alerts.receivers import open_receivers
 from failhook_sinks.alerts.routes import Reading, read_ours, read_tree
 from failhook_sinks.alerts.tree import Route
 
 _KEYS: Final = ("plugins", "alerts")
+_TO_FILL: Final = re.compile(r"\{[^{}]*\}")
+_OF_A_RUN: Final = (
+    *("{namespace}", "{workflow}", "{task}", "{run_id}", "{map_index}", "{attempt}"),
+)
 _HERE: Final = Path()
 _HOUR: Final = 3_600.0
 _OURS: Final = Route(place="route", receiver="")
@@ -31,7 +37,8 @@ class AlertSettings:
         receivers: the settings of each receiver by name, not read yet.
         owners: the owner map; the first that matches.
         max_age: seconds; failures that are older when they are handed over make one summary.
-        docs_url: where the page of a reason is: this, a slash and the reason; "" is nowhere.
+        docs_url: where the pages on reasons are, see `Notification.docs_url`; "" for no link.
+        run_url: where a run can be seen, see `Notification.run_url`; "" for no link.
     """
 
     route: Route
@@ -39,6 +46,7 @@ class AlertSettings:
     owners: Sequence[Owner] = ()
     max_age: float = _HOUR
     docs_url: str = ""
+    run_url: str = ""
 
 
 def read_settings(settings: Settings, folder: Path = _HERE) -> AlertSettings:
@@ -58,6 +66,7 @@ def read_settings(settings: Settings, folder: Path = _HERE) -> AlertSettings:
         with problems.noted():
             raise table.error("receivers", "is missing: write a [plugins.alerts.receivers.NAME]")
     _check_fallbacks(receivers, problems)
+    _check_receivers(receivers, problems)
     owners: list[Owner] = []
     named: Mapping[str, SettingsTable] = problems.take(lambda: table.named("owners"), {})
     for name, each in named.items():
@@ -70,7 +79,8 @@ def read_settings(settings: Settings, folder: Path = _HERE) -> AlertSettings:
         receivers=receivers,
         owners=tuple(owners),
         max_age=problems.take(lambda: table.seconds("max_age", _HOUR, above=0), _HOUR),
-        docs_url=problems.take(lambda: table.text("docs_url", ""), "").rstrip("/"),
+        docs_url=problems.take(lambda: _url(table, "docs_url", ("{reason}",)), ""),
+        run_url=problems.take(lambda: _url(table, "run_url", _OF_A_RUN), ""),
     )
     with problems.noted():
         table.done()
@@ -108,6 +118,34 @@ def _of_file(path: Path, defaults: Route, reading: Reading) -> Route:
     route = read_tree(file.table, defaults, inner)
     reading.problems.found += map(file.located, inner.problems.found)
     return route
+
+
+def _url(table: SettingsTable, name: str, fills: Sequence[str]) -> str:
+    """Return a URL in which nothing is to be filled in but `fills`."""
+    url = table.text(name, "")
+    unknown = [each for each in _TO_FILL.findall(url) if each not in fills]
+    if unknown:
+        raise table.error(name, f"has {unknown[0]}; allowed: {', '.join(fills)}")
+    return url
+
+
+def _check_receivers(receivers: Mapping[str, SettingsTable], problems: Problems) -> None:
+    """Open each receiver, which sends nothing, and note what is wrong with its settings."""
+    left = dict(receivers)
+    while left:
+        try:
+            open_receivers(left, SystemClock())
+        except ConfigError as error:
+            problems.found.append(error)
+            gone = {str(key) for key in error.keys[3:4]} & left.keys()
+            while gone:  # and those that would miss it
+                left = {name: table for name, table in left.items() if name not in gone}
+                gone = {name for name, each in left.items() if each.value("fallback") not in left}
+                gone = {name for name in gone if "fallback" in left[name]}
+            if not error.keys[3:4] or len(left) == len(receivers):
+                return
+        else:
+            return
 
 
 def _check_fallbacks(receivers: Mapping[str, SettingsTable], problems: Problems) -> None:
