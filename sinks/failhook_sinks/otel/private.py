@@ -5,8 +5,10 @@ A batch processor would say "done", and drop what no collector took.
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from opentelemetry.sdk._logs import (
@@ -25,6 +27,8 @@ from failhook_sinks.otel.exporters import Exporter, open_exporters
 from failhook_sinks.otel.settings import Signal
 
 _NAME: Final = "failhook"
+_INTERVAL: Final = 1.0
+"""Seconds between two sendings of all totals."""
 
 
 class _Spans(SpanProcessor):
@@ -132,15 +136,25 @@ class PrivateBatches:
 class PrivateNumbers:
     """Metrics on their way out.
 
+    Totals go out with the first event, and with those of the next second together at its end,
+    since each time all of them are sent.
+
     Args:
         provider: what counts.
         ways: what reads the numbers for which exporter.
+        clock: for the second.
     """
 
-    def __init__(self, provider: MeterProvider, ways: Sequence[tuple[_Numbers, Exporter]]) -> None:
+    def __init__(
+        self, provider: MeterProvider, ways: Sequence[tuple[_Numbers, Exporter]], clock: Clock
+    ) -> None:
         self.provider = provider
         self._ways = ways
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._next = clock.monotonic()
         self._unsent = False
+        self._timer: threading.Timer | None = None
 
     @property
     def keeps(self) -> bool:
@@ -148,30 +162,53 @@ class PrivateNumbers:
         return all(reader.totals for reader, _ in self._ways)
 
     def send(self) -> None:
-        """Send the numbers as they are now.
+        """Send the numbers as they are now, or have them sent soon.
 
         Raises:
             Undelivered: they were not taken.
         """
-        self._unsent = True
+        with self._lock:
+            self._unsent = True
+            wait = self._next - self._clock.monotonic()
+            if wait <= 0 or not self.keeps:
+                self._send()
+            elif self._timer is None:
+                self._timer = threading.Timer(wait, self._later)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self, timeout: float) -> bool:  # noqa: ARG002 - an exporter has limits of its own
+        """Send what did not get through once more; return whether all has."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            self._try()
+            self.provider.shutdown()
+            for _, exporter in self._ways:
+                exporter.close()
+            return not self._unsent
+
+    def _later(self) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer = None
+                self._try()
+
+    def _try(self) -> None:
+        """Send totals; where they do not get through, the next event or the close tells."""
+        if self._unsent and self.keeps:
+            with suppress(Undelivered):
+                self._send()
+
+    def _send(self) -> None:
         for reader, exporter in self._ways:
             reader.data = None
             reader.collect()
             if reader.data is not None and reader.data.resource_metrics:
                 exporter.export(reader.data)
         self._unsent = False
-
-    def close(self, timeout: float) -> bool:  # noqa: ARG002 - an exporter has limits of its own
-        """Send what did not get through once more; return whether all has."""
-        try:
-            if self._unsent and self.keeps:
-                self.send()
-        except Undelivered:
-            pass  # told when it happened
-        self.provider.shutdown()
-        for _, exporter in self._ways:
-            exporter.close()
-        return not self._unsent
+        self._next = self._clock.monotonic() + _INTERVAL
 
 
 def open_private(
@@ -190,7 +227,7 @@ def open_private(
         asked = [each for each in exporters if not isinstance(each, Exporter)]
         readers = [*(reader for reader, _ in pushed), *asked]
         meters = MeterProvider(readers, _resource(), shutdown_on_exit=False)
-        return PrivateNumbers(meters, pushed)
+        return PrivateNumbers(meters, pushed, clock)
     if signal is Signal.TRACES:
         tracers = TracerProvider(resource=_resource(), shutdown_on_exit=False)
         spans = [(_Spans(), each) for each in exporters]
