@@ -24,7 +24,7 @@ from failhook_sinks.alerts.compose import compose, summary, tell_dropped
 from failhook_sinks.alerts.dedup import Standing, to_say
 from failhook_sinks.alerts.episode import told_once
 from failhook_sinks.alerts.explain import lane_of
-from failhook_sinks.alerts.model import Receiver, Why
+from failhook_sinks.alerts.model import Notification, Receiver, Why
 from failhook_sinks.alerts.moments import from_micros, in_words, to_micros
 from failhook_sinks.alerts.open_alerts import OpenAlerts
 from failhook_sinks.alerts.router import Lane, Router
@@ -47,6 +47,8 @@ class Engine:
         state: the plugin's own, for the index of open alerts.
         clock: the time.
         max_age: seconds; older failures are told in one summary per route.
+        docs_url: see `Notification`.
+        run_url: as `docs_url`.
     """
 
     def __init__(
@@ -57,12 +59,16 @@ class Engine:
         state: PluginState,
         clock: Clock,
         max_age: float,
+        docs_url: str = "",
+        run_url: str = "",
     ) -> None:
         self._router = router
         self._receivers = receivers
         self._open = OpenAlerts(state)
         self._clock = clock
         self._max_age = max_age
+        self._docs_url = docs_url
+        self._run_url = run_url
         self._sweep_at: datetime | None = None
 
     def groups(self, event: FailureEvent) -> Sequence[Group]:
@@ -116,11 +122,13 @@ class Engine:
                 send_resolved=route.send_resolved,
                 note=line,
             )
-            state.memory = self._receivers[state.receiver].send(notification)
+            state.memory = self._send(notification, route)
             state.notified()
         if not state.firing:
             state.end()
-        awake = any(from_micros(episode.latest) > now - QUIET_AFTER for episode in state.firing)
+        awake = lane != "simulated" and any(
+            from_micros(episode.latest) > now - QUIET_AFTER for episode in state.firing
+        )
         again = now + timedelta(seconds=route.group_interval) if awake else None
         return self._handled(state, key, again, sent=sends)
 
@@ -133,7 +141,16 @@ class Engine:
         root = self._router.root
         place = self._router.place(root, {}, None)
         place = replace(place, key=f"{place.key}/dropped")
-        self._receivers[place.receiver].send(tell_dropped(dropped, place))
+        self._send(tell_dropped(dropped, place), root)
+
+    def _send(self, notification: Notification, route: Route) -> str:
+        whole = replace(
+            notification,
+            interval=route.group_interval,
+            docs_url=self._docs_url,
+            run_url=self._run_url,
+        )
+        return self._receivers[whole.receiver].send(whole)
 
     def _wait(self, key: str) -> float:
         route, _ = self._router.route_of(key)

@@ -201,7 +201,7 @@ def new_episode(event: FailureEvent, cause: str, key: str) -> Episode:
 
 def told_once(event: FailureEvent) -> bool:
     """Return whether nothing will ever resolve what an event tells of."""
-    return event.simulated or event.type is EventType.SUSPECT_SUCCESS
+    return event.type is EventType.SUSPECT_SUCCESS
 
 
 def fingerprint_of(event: FailureEvent, cause: str) -> str:

@@ -40,7 +40,7 @@ class GroupState:
         episodes: its alerts by fingerprint.
         ghosts: fingerprints of what the last notice held as firing, and what has gone since without
             a word because recoveries are not sent.
-        failures: so far.
+        past: failures of what has been told to be well again.
         beyond: failures that are only counted.
         hits: when the newest failures were, for each count of a threshold.
         settled: job, index key of each failure that needs no recovery any more.
@@ -51,7 +51,7 @@ class GroupState:
     memory: str = ""
     episodes: dict[str, Episode] = field(default_factory=dict[str, Episode])
     ghosts: list[str] = field(default_factory=list[str])
-    failures: int = 0
+    past: int = 0
     beyond: int = 0
     hits: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     settled: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -72,6 +72,12 @@ class GroupState:
         return bool(self.ghosts) or any(episode.said for episode in self.episodes.values())
 
     @property
+    def failures(self) -> int:
+        """How many failures there were so far, of all that is told."""
+        told = (each.count for each in self.episodes.values() if each.held is None)
+        return self.past + self.beyond + sum(told)
+
+    @property
     def since(self) -> int:
         """When the first failure of what is not well yet ended."""
         return min(episode.since for episode in self.episodes.values())
@@ -84,7 +90,6 @@ class GroupState:
         episode = self.episodes.get(fingerprint_of(event, cause))
         if episode is not None and episode.index_key == key:
             return  # handed over twice
-        self.failures += 1
         if episode is None:
             if len(self.episodes) >= MOST_ALERTS:
                 self.beyond += 1
@@ -97,6 +102,8 @@ class GroupState:
             self.episodes[episode.fingerprint] = episode
             if threshold is not None:
                 episode.held = ""
+        if event.simulated:
+            episode.said = False  # each test is news
         before = episode.index_key
         episode.failed(event, labels, key)
         if episode.index_key != key:
@@ -155,8 +162,7 @@ class GroupState:
 
     def end(self) -> None:
         """Begin anew: everything is well, and said to be."""
-        self.ghosts, self.memory, self.beyond = [], "", 0
-        self.failures = sum(episode.count for episode in self.episodes.values())
+        self.ghosts, self.memory, self.past, self.beyond = [], "", 0, 0
 
     def write(self) -> str:
         """Return it as a note; "" for a group of which nothing is left to know."""
@@ -170,7 +176,7 @@ class GroupState:
                 "labels": dict(self.labels),
                 "memory": self.memory[:_LONGEST_MEMORY],
                 "ghosts": self.ghosts,
-                "failures": self.failures,
+                "past": self.past,
                 "beyond": self.beyond,
                 "hits": self.hits,
             }
@@ -198,8 +204,8 @@ class GroupState:
     def _forget(self, episode: Episode) -> None:
         del self.episodes[episode.fingerprint]
         self.settled.append((episode.job, episode.index_key))
-        if not episode.said and not episode.once:
-            self.failures -= episode.count
+        if episode.said:
+            self.past += episode.count
 
     def _count(
         self, episode: Episode, labels: Mapping[str, str], threshold: Threshold, at: int
@@ -246,7 +252,7 @@ def _read(document: Any) -> GroupState:
         memory=document["memory"],
         episodes={episode.fingerprint: episode for episode in episodes},
         ghosts=document["ghosts"],
-        failures=document["failures"],
+        past=document["past"],
         beyond=document["beyond"],
         hits=document["hits"],
     )
