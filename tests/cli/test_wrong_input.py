@@ -64,7 +64,7 @@ WRONG = {
     ),
     "wrong-plugin-setting": (
         ["run", "--config", "plugin.toml", "--", "true"],
-        "failhook run: plugin 'log': plugins.log.format is 'xml'; allowed: text, json",
+        "failhook run: plugin.toml:3: plugins.log.format is 'xml'; allowed: text, json",
     ),
     "plugin-not-installed": (
         ["run", "--config", "absent.toml", "--", "true"],
@@ -202,7 +202,10 @@ def test_a_home_that_cannot_be_written_is_said_with_the_way_out(call, place, mon
     error = call("run", "--", "true").error
 
     assert error.startswith("failhook run: no folder for the default store: ")
-    assert error.endswith("name a store with --store, FAILHOOK_STORE or `store` in failhook.toml")
+    assert error.endswith(
+        "name a store with --store, FAILHOOK_STORE or `store` in failhook.toml; "
+        "the command was not started"
+    )
 
 
 def test_nothing_is_made_by_a_command_that_only_looks(call, place, tmp_path):

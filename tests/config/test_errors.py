@@ -72,6 +72,14 @@ WRONG = {
         "[[policy.overrides]]\nmatches = ['a = b']\nmatch = ['a = b']",
         ":2: policy.overrides[0].matches is not a setting; did you mean policy.overrides[0].match?",
     ),
+    "rules-word": (
+        "[[policy.overrides]]\nmatch = ['task.name = load']\nretries = 3",
+        ":2: policy.overrides[0].match[0] asks for the label task.name, which is how a rule s",
+    ),
+    "place": (
+        RULE + "message = 'busy {exception.mesage}'\n",
+        ":6: rules[0].message has a place for exception.mesage, which no failure has; did",
+    ),
     "matcher": (
         "[[policy.overrides]]\nmatch = ['a = b', 'a ~ b']",
         ":2: policy.overrides[0].match[1] is wrong: 'a ~ b' is not a matcher",

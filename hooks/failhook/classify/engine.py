@@ -230,8 +230,16 @@ def _explanation(
         ),
         next_step=rule.advice if rule else "",
         source=rule.source if rule else "",
-        docs=f"{DOCS}/{rule.id.partition('.')[0]}.md#{rule.id}" if rule else f"{DOCS}.md",
+        docs=_page(rule),
     )
+
+
+def _page(rule: Rule | None) -> str:
+    """Return the place of a rule in the documentation; "" for a user's own, which is not there."""
+    if rule is None:
+        return f"{DOCS}.md"
+    family, _, _ = rule.id.partition(".")
+    return "" if rule.tier is Tier.USER else f"{DOCS}/{family}.md#{rule.id}"
 
 
 def _of_the_task(paths: Iterable[str]) -> Mapping[str, Derived]:

@@ -32,7 +32,7 @@ class Explanation:
         considered: rules that also matched, the next best first.
         next_step: what a person can check next.
         source: where the rule's claim is documented.
-        docs: the place of the rule in failhook's own documentation.
+        docs: the place of the rule in failhook's own documentation; "" for a user's rule.
     """
 
     details: FailureDetails

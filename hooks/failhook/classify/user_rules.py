@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from failhook.classify.conditions import Predicate, Written
 from failhook.classify.fact_names import problem_with
-from failhook.classify.rule import Rule, Tier
+from failhook.classify.rule import PLACE, Rule, Tier
 from failhook.details import Confidence, Hint, Kind, Started
 from failhook.errors import ConfigError
 from failhook.matchers import parse_matcher
@@ -78,13 +78,23 @@ def _rule(number: int, source: object) -> Rule:
         reason=reason,
         deterministic=deterministic,
         confidence=_member(where, table, "confidence", Confidence, Confidence.CONFIRMED),
-        message=_text(where, table, "message"),
+        message=_message(where, table),
         started=_member(where, table, "started", Started, None) if "started" in table else None,
         hint=_member(where, table, "hint", Hint, None) if "hint" in table else None,
         because=_text(where, table, "because") or "A rule of your configuration says so.",
         next_step=_text(where, table, "next_step") or "Read the rule in your configuration.",
         source=_text(where, table, "source"),
     )
+
+
+def _message(where: str, table: Mapping[str, Any]) -> str:
+    text = _text(where, table, "message")
+    for name in PLACE.findall(text):
+        problem = problem_with(name)
+        if problem:
+            msg = f"{where}.message has a place for {name}, which no failure has; {problem}"
+            raise ConfigError(msg)
+    return text
 
 
 def _matchers(where: str, value: object) -> list[str]:

@@ -13,8 +13,16 @@ _BYTES: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _MOST_SECONDS: Final = 10 * 365 * 86_400
 
 
+NOT_STARTED: Final = 125
+"""What `run` exits with where the command was not started, as ``timeout`` does."""
+
+
 class UsageError(FailhookError, ValueError):
     """The command line asks for what cannot be done; the message is one line."""
+
+
+class NotStarted(FailhookError, RuntimeError):  # noqa: N818 - what became of the command
+    """The command that was to be run has not been started; the message is one line."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,6 +49,14 @@ def given(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; give a value, or leave the option out")
     return text
+
+
+def label(text: str) -> tuple[str, str]:
+    """Read ``NAME=VALUE``."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} must be NAME=VALUE")
+    return name, value
 
 
 def whole_number(text: str) -> int:

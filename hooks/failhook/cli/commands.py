@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from failhook.cli.arguments import UsageError
 
@@ -17,7 +18,7 @@ GROUP: Final = "failhook.commands"
 """The entry-point group of commands that other packages bring."""
 
 BUILT_IN: Final = (
-    *("run", "demo", "classify", "explain"),
+    *("run", "demo", "classify", "explain", "check", "simulate"),
     *("status", "resolve", "history", "stats", "dead-letters", "deliver", "doctor"),
 )
 
@@ -25,7 +26,8 @@ BUILT_IN: Final = (
 class Command(Protocol):
     """What a command is: a module or an object with a docstring, arguments and a function.
 
-    The first line of the docstring stands in ``failhook --help``.
+    The first line of the docstring stands in ``failhook --help``. Where the command of another
+    package names an argument ``core``, it gets a `failhook.plugin.Core`.
     """
 
     __doc__: str | None
@@ -84,4 +86,25 @@ def _load(points: EntryPoints, name: str) -> Command:
         raise UsageError(f"{point.value} cannot be loaded: {error!r}") from error
     if not (hasattr(command, "add_arguments") and hasattr(command, "run")):
         raise UsageError(f"{point.value} is no command: it needs add_arguments(parser) and run()")
-    return cast("Command", command)
+    return _Brought(command)
+
+
+class _Brought:
+    """A command of another package, with what it wants of us."""
+
+    def __init__(self, command: Any) -> None:
+        from failhook.cli.core import CommandCore
+
+        self.__doc__ = command.__doc__
+        self._command = command
+        self._core = CommandCore()
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        self._call(self._command.add_arguments, parser)
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        return cast("int", self._call(self._command.run, arguments))
+
+    def _call(self, function: Callable[..., object], given: object) -> object:
+        wanted = inspect.signature(function).parameters
+        return function(given, core=self._core) if "core" in wanted else function(given)

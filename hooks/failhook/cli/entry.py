@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from failhook.cli.arguments import Parser, UsageError
+from failhook.cli.arguments import NOT_STARTED, NotStarted, Parser, UsageError
 from failhook.cli.commands import Command, find_command, overview, summary
 from failhook.cli.stderr import log_told
 from failhook.cli.terminal import one_line
@@ -41,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 128 + 13  # as a process that SIGPIPE ended
     except KeyboardInterrupt:
         return 130
+    except NotStarted as error:
+        return _wrong(name, str(error), NOT_STARTED)
     except FailhookError as error:
         return _wrong(name, str(error))
     except OSError as error:
@@ -48,9 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _wrong(name, f"{place}{error.strerror or error}")
 
 
-def _wrong(name: str, problem: str) -> int:
-    print(one_line(f"{name}: {' '.join(problem.split())}"), file=sys.stderr)
-    return 2
+def _wrong(name: str, problem: str, code: int = 2) -> int:
+    lines = (" ".join(line.split()) for line in problem.splitlines())
+    print(one_line(f"{name}: {'; '.join(filter(None, lines))}"), file=sys.stderr)
+    return code
 
 
 def _run(words: list[str]) -> int:

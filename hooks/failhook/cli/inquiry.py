@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from failhook.classify import Classifier, read_user_rules, recognise
-from failhook.cli.arguments import UsageError, add_config, given
+from failhook.cli.arguments import UsageError, add_config, given, label
 from failhook.cli.documents import called, read_document
 from failhook.cli.members import members_of
 from failhook.cli.not_failed import why_no_failure
@@ -83,7 +83,7 @@ def add_judge(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--name", type=given, metavar="NAME", help="task.name")
     group.add_argument("--owner", type=given, metavar="NAME", help="task.owner")
     group.add_argument(
-        "--label", type=_label, metavar="NAME=VALUE", action="append", help="label.NAME"
+        "--label", type=label, metavar="NAME=VALUE", action="append", help="label.NAME"
     )
     add_config(parser)
 
@@ -108,7 +108,15 @@ def questions(judge: Judge, name: str | None) -> Sequence[Question]:
     Raises:
         UsageError: it cannot be read, or nothing in it shows a failure.
     """
-    document = read_document(name)
+    return questions_in(judge, read_document(name), name)
+
+
+def questions_in(judge: Judge, document: object, name: str | None) -> Sequence[Question]:
+    """Take a document apart that was read from the file `name`.
+
+    Raises:
+        UsageError: nothing in it shows a failure.
+    """
     asked = [_question(judge, title, each) for title, each in members_of(document)]
     if all(each.evidence is None for each in asked):
         problems = dict.fromkeys(each.problem for each in asked)
@@ -149,10 +157,3 @@ def _task(arguments: argparse.Namespace, config: Config) -> Task | None:
         owner=arguments.owner,
         labels=dict(arguments.label or ()),
     )
-
-
-def _label(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} must be NAME=VALUE")
-    return name, value

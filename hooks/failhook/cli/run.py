@@ -30,6 +30,8 @@ from types import FrameType
 from typing import Any, Final
 
 from failhook.cli.arguments import (
+    NOT_STARTED,
+    NotStarted,
     UsageError,
     add_config,
     add_json,
@@ -47,14 +49,13 @@ from failhook.cli.undelivered import close
 from failhook.config import Config
 from failhook.decision import Action
 from failhook.details import FailureDetails, Kind, Started
-from failhook.errors import StartRefused
+from failhook.errors import ConfigError, RegistrationError, StartRefused, StoreError
 from failhook.executors.local import LocalExecutor, Outcome, State, TaskFuture
 from failhook.pipeline import Pipeline
 from failhook.task import Task, new_run_id
 from failhook.text import clean
 
 TIMED_OUT: Final = 124
-REFUSED: Final = 125
 HELD: Final = 75
 FLUSH_SECONDS: Final = 10.0
 
@@ -67,7 +68,8 @@ _ANYBODY: Final = re.compile(
 EXIT_CODES: Final = """\
 exit codes: the command's own; 124 it ran into --timeout; 128 + n signal n ended it; 126 it cannot
 be executed; 127 it was not found; 75 on hold, see failhook resolve; 125 refused: it must not be
-started again; 2 wrong usage; 130 interrupted.
+started again, or it was not started since settings or store are no good; 2 wrong usage; 130
+interrupted.
 """
 
 
@@ -123,9 +125,12 @@ def run(arguments: argparse.Namespace) -> int:
         command = command[1:]
     if not command or not command[0]:
         raise UsageError("which command? Write it after --: failhook run -- COMMAND [ARGUMENT ...]")
-    config = settings(arguments)
-    task = _task(arguments, config, command)
-    pipeline = Pipeline.from_config(config)
+    try:
+        config = settings(arguments)
+        task = _task(arguments, config, command)
+        pipeline = Pipeline.from_config(config)
+    except (ConfigError, RegistrationError, StoreError) as error:
+        raise NotStarted(f"{error}\nthe command was not started") from None
     try:
         return _run(pipeline, task, command, arguments)
     finally:
@@ -215,7 +220,7 @@ def _refused(refusal: StartRefused, task: Task, arguments: argparse.Namespace) -
         print(json.dumps(document), file=sys.stderr)
     else:
         tell("\n".join(refusal_lines(refusal, task.key, arguments)))
-    return HELD if decision.action is Action.HOLD else REFUSED
+    return HELD if decision.action is Action.HOLD else NOT_STARTED
 
 
 def _summary(outcome: Outcome, code: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import textwrap
 import unicodedata
 from typing import Final
 
@@ -45,6 +46,26 @@ def quoted(word: str) -> str:
 def lines_of(text: str) -> list[str]:
     """Return text line by line, each as `one_line` has it; tabs become spaces."""
     return [one_line(line.expandtabs(4)) for line in text.splitlines()]
+
+
+def folded(text: str) -> list[str]:
+    """Return lines as wide as the terminal; what goes on stands two columns further in."""
+    lines, width = lines_of(text), terminal_width()
+    if width is None:
+        return lines
+    found: list[str] = []
+    for line in lines:
+        indent = line[: len(line) - len(line.lstrip(" "))] + "  "
+        parts = textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=indent,
+            drop_whitespace=True,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        found += parts or [""]
+    return found
 
 
 def width_of(text: str) -> int:

@@ -20,7 +20,7 @@ class Document:
     """A parsed file.
 
     Attributes:
-        path: the file.
+        path: the file; an empty path where there is none.
         text: what it holds.
         root: the same, parsed, with what variables of the environment put over it.
         variables: which variable set a value, by the way to it.
@@ -106,6 +106,8 @@ class Document:
         for keys, variable in self.variables.items():
             if error.keys[: len(keys)] == keys:
                 return ConfigError(f"{variable}: {error}", keys=error.keys, more=more)
+        if self.path == Path():
+            return error
         where = f"{self.path}:{line_of(self.text, error.keys)}" if error.keys else str(self.path)
         return ConfigError(f"{where}: {error}", keys=error.keys, more=more)
 

@@ -29,6 +29,8 @@ _LEAST: Final = {"max_failures": 1, "max_refusals": 1, "max_events": 1, "max_byt
 """The least that a number may be: the bounds must hold one event."""
 _REDACT: Final = ("patterns", "sources")
 _BACKOFFS: Final = tuple(name for name in _POLICY if name.endswith("backoff"))
+_WORDS: Final = {"name": "task"}
+"""What overrides call otherwise than rules."""
 _RULE_KEY: Final = re.compile(r"rules\[0\](?:\.(\w+))? ")
 
 
@@ -171,9 +173,14 @@ def _matchers(document: Document, keys: Keys, table: Mapping[str, Any]) -> None:
         raise document.error(keys, 'has no matchers; write match = ["workflow = etl", ...]')
     for number, text in enumerate(texts):
         try:
-            parse_matcher(text)
+            matcher = parse_matcher(text)
         except ConfigError as error:
             raise document.error((*keys, "match", number), f"is wrong: {error}") from None
+        family, _, name = matcher.name.partition(".")
+        if name and family in ("task", "label"):  # as rules have it: no task has such a label
+            word = _WORDS.get(name, name) if family == "task" else name
+            asked = f"asks for the label {matcher.name}, which is how a rule says it"
+            raise document.error((*keys, "match", number), f"{asked}; write {word} here")
 
 
 def _after_name(error: ConfigError) -> str:

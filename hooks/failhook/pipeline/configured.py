@@ -98,18 +98,15 @@ def _manager(config: Config, store: Store, redactor: Redactor, clock: Clock) -> 
     limits = Limits(call=config.delivery.time_limit)
     redact = secrets.hiding(redactor.redact)
     manager = Manager(provide, clock=clock, limits=limits, redact=redact)
+    named = config.plugins.keys() - config.blocked
+    manager.load_entry_points(blocked=config.blocked, only=sorted(named))
     try:
         manager.load_entry_points(
-            blocked=config.blocked, wanted=lambda point: is_wanted(point, config)
+            wanted=lambda point: point.name not in named and is_wanted(point, config)
         )
     except RegistrationError as error:
-        if not config.plugins.keys() - config.blocked <= set(manager.names()):
-            raise
         for line in str(error).splitlines():  # merely installed: the others go on
             say(logging.ERROR, "%s; it is left out", line)
-    missing = config.plugins.keys() - config.blocked - set(manager.names())
-    if missing:
-        manager.load_entry_points(only=sorted(missing))
     return manager
 
 
@@ -145,7 +142,8 @@ def provisions(
         if config.document is None:
             return error
         keys = error.keys or ("plugins", name)
-        return config.document.located(ConfigError(str(error), keys=keys, more=error.more))
+        located = config.document.located(ConfigError(str(error), keys=keys, more=error.more))
+        return error if str(located) == str(error) else located
 
     try:
         settings = secrets.filled(config.plugins.get(name, {}), "plugins", name, missing=missing)

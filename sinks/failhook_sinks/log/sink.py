@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from difflib import get_close_matches
 from typing import Any, Final
 
 from failhook.plugin import (
-    ConfigError,
     FailureEvent,
     Settings,
+    SettingsTable,
     Undelivered,
     hookimpl,
 )
 from failhook_sinks.log.sentence import sentence, undelivered_sentence
 
 LOGGER: Final = "failhook.events"
-_ALLOWED: Final = {"stream": ("stderr",), "format": ("text", "json")}
 
 
 class LogSink:
@@ -37,12 +35,12 @@ class LogSink:
     """
 
     def __init__(self, settings: Settings) -> None:
-        for name, value in settings.items():
-            _check(name, value)
-        if "format" in settings and "stream" not in settings:
-            raise ConfigError('plugins.log.format needs stream = "stderr" beside it')
-        self._to_stream = "stream" in settings
-        self._json = settings.get("format") == "json"
+        table = SettingsTable(settings, "plugins", "log")
+        self._to_stream = table.choice("stream", ("stderr",), "logging") == "stderr"
+        self._json = table.choice("format", ("text", "json"), "text") == "json"
+        table.done()
+        if "format" in table and not self._to_stream:
+            raise table.error("format", 'needs stream = "stderr" beside it')
         self._logger = logging.getLogger(LOGGER)
 
     @hookimpl
@@ -106,14 +104,3 @@ def _to_stderr(line: str) -> None:
         raise Undelivered("this process has no standard error", retryable=False)
     stream.write(f"{line}\n")
     stream.flush()
-
-
-def _check(name: str, value: object) -> None:
-    allowed = _ALLOWED.get(name)
-    if allowed is None:
-        alike = get_close_matches(name, _ALLOWED, n=1)
-        guess = f"did you mean {alike[0]}? " if alike else ""
-        known = ", ".join(_ALLOWED)
-        raise ConfigError(f"plugins.log.{name} is not a setting; {guess}allowed: {known}")
-    if value not in allowed:
-        raise ConfigError(f"plugins.log.{name} is {value!r}; allowed: {', '.join(allowed)}")

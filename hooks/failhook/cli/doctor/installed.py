@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.metadata import entry_points
 from typing import Final
 
 from failhook.cli.doctor.finding import Finding, act, note, ok
@@ -80,6 +82,12 @@ def installed_findings(config: Config, installed: Installed) -> Iterator[Finding
             yield act(_AREA, f"{problem}; it is left out", f'or say [plugins] block = ["{name}"]')
     if config.blocked:
         yield note(_AREA, f"blocked by the settings: {', '.join(config.blocked)}")
+    offered = sorted({point.name for point in entry_points(group=GROUP)})
+    for name in config.blocked:
+        if name not in offered and name not in config.plugins:
+            alike = get_close_matches(name, offered, n=1)
+            guess = f"; did you mean {alike[0]}?" if alike else ""
+            yield note(_AREA, f"the settings block {name}, which is not installed{guess}")
 
 
 def _load(manager: Manager, name: str) -> str:
