@@ -108,7 +108,7 @@ def page_of(docs_url: str, reason: str) -> str:
             named otherwise, with ``{reason}`` where the reason goes.
         reason: the verdict's.
     """
-    quoted = quote(reason, safe="")
+    quoted = quote(reason, safe="", errors="replace")
     if "{reason}" in docs_url:
         return docs_url.replace("{reason}", quoted)
     return f"{docs_url.rstrip('/')}/reasons/{quoted}.md"
@@ -173,6 +173,8 @@ def _what_happened(alert: Alert) -> Iterator[tuple[str, str]]:
         yield "Before", f"it was taken for {verdict(event.previous)}"
     yield "Where", ", ".join(filter(None, (details.node, details.executor or event.task.executor)))
     yield "Seen", _often(alert)
+    if event.error is None:
+        yield "Evidence", ", ".join(f"{fact.path} = {fact.value}" for fact in details.evidence)
 
 
 def _what_follows(alert: Alert) -> Iterator[tuple[str, str]]:
@@ -189,7 +191,7 @@ def _what_follows(alert: Alert) -> Iterator[tuple[str, str]]:
 
 def _whole_name(task: Task) -> str:
     namespace = "" if task.namespace == "default" else f", {task.namespace}"
-    again = f", cleared {task.generation - 1} times" if task.generation > 1 else ""
+    again = f", generation {task.generation}" if task.generation > 1 else ""
     return f"{who(task)}, run {one_line(task.run_id, MAX_NAME)}{again}{namespace}"
 
 
@@ -258,7 +260,7 @@ def _filled(template: str, task: Task) -> str:
         "attempt": str(task.attempt),
     }
     for name, value in values.items():
-        template = template.replace(f"{{{name}}}", quote(value, safe=""))
+        template = template.replace(f"{{{name}}}", quote(value, safe="", errors="replace"))
     return template
 
 

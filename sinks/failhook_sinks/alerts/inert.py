@@ -17,7 +17,7 @@ def inert(text: str) -> str:
     lone surrogates are written out as Python does.
     """
     unified = text.replace("\r\n", "\n")
-    if unified.isascii() and unified.replace("\n", "").replace("\t", "").isprintable():
+    if unified.replace("\n", "").replace("\t", "").isprintable():
         return unified
     # Texts have few different characters, and a digest has many texts.
     return unified.translate({ord(each): _visible(each) for each in set(unified)})

@@ -172,8 +172,8 @@ def _news(message: Message) -> Message:
         entries = [
             entry for entry in message.entries if entry.is_new or entry.status is Status.RESOLVED
         ]
-    told = message.more if entries else 0
-    return replace(message, entries=entries, more=told)
+    others = len(message.entries) + message.more - len(entries) if entries else 0
+    return replace(message, entries=entries, more=others)
 
 
 def _remembered(memory: str, channel: str) -> _Place | None:

@@ -139,7 +139,7 @@ def _single(entry: Entry, room: _Room, size: Size) -> Iterator[Payload]:
         lines += _text(room.take(value), "code" if name == "Root cause" else "")
     yield _section(iter(lines))
     code = room.code(entry.traceback, size.traceback)
-    if code.strip():
+    if code.strip() and entry.status is Status.FIRING:
         yield {"type": "rich_text_preformatted", "elements": list(_text(code))}
     yield _section(iter(links))
 
