@@ -230,7 +230,7 @@ def post_fitting(
         Refused: the last one was refused too, or one was for another reason.
         Undelivered: as `post` says.
     """
-    refused: Refused | None = None
+    refused = Undelivered("there is nothing to send", retryable=False)
     for body in bodies:
         try:
             return post(endpoint, body, left, now, headers(body))
@@ -238,8 +238,6 @@ def post_fitting(
             if not error.for_content:
                 raise
             refused = error
-    if refused is None:
-        raise ValueError("there is no body to send")
     raise refused
 
 

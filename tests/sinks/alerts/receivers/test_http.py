@@ -60,7 +60,7 @@ def read_request(peer):
     """Read as much as the request says that it has."""
     got = b""
     while b"\r\n\r\n" not in got:
-        got += peer.recv(65_536)
+        got += received(peer)
     head, _, body = got.partition(b"\r\n\r\n")
     (length,) = (
         int(line.split(b":")[1])
@@ -68,8 +68,16 @@ def read_request(peer):
         if b"content-length" in line
     )
     while len(body) < length:
-        body += peer.recv(65_536)
+        body += received(peer)
     return body
+
+
+def received(peer):
+    """Return the next piece; the client may have gone away."""
+    piece = peer.recv(65_536)
+    if not piece:
+        raise ConnectionResetError
+    return piece
 
 
 def endpoint(url, **headers):
@@ -311,6 +319,19 @@ def test_what_is_refused_for_its_content_is_said_in_fewer_words():
 
 
 @pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://user@host:8443/in", "https://host:8443"),
+        ("http://[::1]:9093/in", "http://[::1]:9093"),
+    ],
+)
+def test_messages_name_scheme_host_and_port(url, place):
+    """Nothing else of a URL is told."""
+    assert place == endpoint(url).place
+    assert endpoint(url).url == f"{place}/in"
+
+
+@pytest.mark.parametrize(
     "url",
     [
         "ftp://host/s3cret",
@@ -342,3 +363,12 @@ def test_what_is_no_header_is_refused_without_being_told(name, value):
         endpoint("https://host", **{name: value})
 
     assert "s3cret" not in str(raised.value)
+
+
+def test_when_the_time_is_over_nothing_more_is_sent():
+    """What is said in fewer words has what is left of the same time."""
+    with listening() as server:
+        with pytest.raises(Undelivered, match="it took too long"):
+            send(server.url, seconds=0)
+
+    assert [] == server.requests

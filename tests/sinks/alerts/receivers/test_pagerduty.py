@@ -51,10 +51,12 @@ def check(body):
 
 def test_an_incident_says_what_failed_where_and_why(server, receiver):
     """The summary alone wakes the right person; the details say the rest."""
-    memory = receiver.send(notice())
+    memory = receiver.send(notice(note="slack did not take it"))
 
     sent = check(server.bodies[0])
     payload = sent["payload"]
+    assert payload["summary"].startswith("slack did not take it; ")
+    assert "slack did not take it" == payload["custom_details"]["Note"]
     assert ("trigger", memory) == (sent["event_action"], sent["dedup_key"])
     assert "nightly/load-0 failed for good" in payload["summary"]
     assert "application UserException (confirmed)" in payload["summary"]
