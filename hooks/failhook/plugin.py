@@ -7,8 +7,9 @@ the settings are relative to. Register it through the entry-point group ``failho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pluggy
 
@@ -27,6 +28,9 @@ from failhook.policy import Policy
 from failhook.settings_table import SettingsTable
 from failhook.task import Task
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 __all__ = [
     "Action",
     "Because",
@@ -35,6 +39,7 @@ __all__ = [
     "Condition",
     "Confidence",
     "ConfigError",
+    "Core",
     "Counters",
     "Decision",
     "DroppedEvents",
@@ -68,10 +73,48 @@ __all__ = [
     "to_rfc3339",
 ]
 
+_Value = TypeVar("_Value")
+
 hookimpl = pluggy.HookimplMarker("failhook")
 
 Settings = Mapping[str, Any]
 """A plugin's own table of the configuration: ``[plugins.NAME]``."""
+
+
+class Core(Protocol):
+    """What failhook offers to a command that a package brings (entry points `failhook.commands`).
+
+    ``add_arguments(parser, core)`` and ``run(arguments, core)`` get it where they name it ``core``.
+    """
+
+    def add_failure(self, parser: ArgumentParser) -> None:
+        """Add what says of a failure what it is and whose; ``--config`` and ``--json``, too."""
+        ...
+
+    def failures(self, arguments: Namespace) -> Sequence[FailureEvent]:
+        """Return the failures that these arguments describe; no plugin hears of them.
+
+        Raises:
+            FailhookError: they describe none, or a setting is wrong.
+        """
+        ...
+
+    def read(
+        self, arguments: Namespace, plugin: str, reader: Callable[[Settings, Path], _Value]
+    ) -> _Value:
+        """Return what `reader` makes of a plugin's settings and their folder.
+
+        Secrets are filled in; one that is not there is left as the settings name it.
+
+        Raises:
+            ConfigError: the plugin has no settings, or the reader refuses them; file and line are
+                added.
+        """
+        ...
+
+    def answer(self, arguments: Namespace, lines: Sequence[str], document: Any) -> None:
+        """Print lines, or with ``--json`` a document; secrets and control characters are hidden."""
+        ...
 
 
 class PluginState(Protocol):

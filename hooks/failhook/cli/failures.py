@@ -116,12 +116,9 @@ def events_of(arguments: argparse.Namespace, config: Config) -> Sequence[Failure
     if arguments.file is None:
         return [_event(arguments, config, evidence_of(arguments))]
     document = read_document(arguments.file)
-    if isinstance(document, Mapping) and "failure_details" in document:
-        try:
-            return [FailureEvent.from_dict(cast("Mapping[str, Any]", document))]
-        except (KeyError, TypeError, ValueError) as error:
-            problem = f"no event: {error}"
-            raise UsageError(f"{called(arguments.file)}: {problem}") from None
+    event = _whole_event(document, called(arguments.file))
+    if event is not None:
+        return [event]
     judge = Judge(
         Classifier(read_user_rules(config.rules)),
         task_of(arguments, config, "-"),
@@ -129,6 +126,16 @@ def events_of(arguments: argparse.Namespace, config: Config) -> Sequence[Failure
     )
     asked = questions_in(judge, document, arguments.file)
     return [_event(arguments, config, each.evidence) for each in asked if each.evidence is not None]
+
+
+def _whole_event(document: object, where: str) -> FailureEvent | None:
+    """Return the event that a document is; None where it looks like something else."""
+    if not isinstance(document, Mapping) or "failure_details" not in document:
+        return None
+    try:
+        return FailureEvent.from_dict(cast("Mapping[str, Any]", document))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{where}: no event of failhook: {error}") from None
 
 
 class _Listener:
