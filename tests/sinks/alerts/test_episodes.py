@@ -1,0 +1,272 @@
+"""An alert from its first failure to its recovery, whatever happens to processes and receivers."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from failhook.plugin import Evidence, Matcher, Task, Undelivered
+from failhook_sinks.alerts.model import Why
+from failhook_sinks.alerts.owners import Owner
+from failhook_sinks.alerts.tree import Route
+from tests.outbox.world import ManualClock
+from tests.sinks.alerts.world import DAY, HOUR, Recording, nightly, route, world_on
+
+BUG = Evidence.exception(KeyError("amount"))
+OTHER_BUG = Evidence.exception(ValueError("no rows"))
+
+
+def test_a_recovery_after_a_restart_resolves_the_same_key_once(store):
+    """What an earlier process has told of, a later one takes back."""
+    with world_on(store) as world:
+        world.run(nightly(1), BUG)
+        world.until(10)
+        world.restart()
+        world.run(nightly(2))
+        world.until(HOUR)
+        world.run(nightly(3))
+        world.until(2 * HOUR)
+
+        first, second = world.team.sent
+        assert [(3.0, "new", 1, 0), (303.0, "resolved", 0, 1)] == world.team.told
+        assert first.group_key == second.group_key
+        assert ("", "thread 1") == (first.memory, second.memory)
+        assert {} == dict(store.state_items("alerts", ""))
+
+
+def test_what_is_well_before_anybody_heard_of_it_is_never_told(store):
+    """No resolve without a trigger, and no trigger for what is over already."""
+    with world_on(store, route=route(group_wait=60.0)) as world:
+        world.run(nightly(1), BUG)
+        world.until(30)
+        world.run(nightly(2))
+        world.until(HOUR)
+
+        assert [] == world.team.told
+        assert {} == dict(store.state_items("alerts", ""))
+
+
+def test_a_recovery_of_what_was_never_reported_says_nothing(store):
+    """A task that failed once and was retried is no alert, so there is nothing to take back."""
+    with world_on(store) as world:
+        task = world.fail(Task("nightly", "load", run_id="r", policy=None))
+        world.until(10)
+        world.restart(route(routes=(replace(route(), place="r0", matchers=SUM),)))
+        world.run(replace(task, name="other"))
+        world.until(HOUR)
+
+        assert ["new"] == [each.why.value for each in world.team.sent]
+
+
+SUM = (Matcher("task", "=", "sum"),)
+
+
+def test_a_failed_send_moves_no_state(store):
+    """It is as if it had not been tried; what came meanwhile goes out with it."""
+    with world_on(store) as world:
+        world.team.refusals = [Undelivered("503", retry_after=30.0)] * 2
+        world.run(nightly(1), BUG)
+        world.until(10)
+        index = dict(store.state_items("alerts", "open/"))
+        world.fail(Task("nightly", "sum", run_id="r"), BUG)
+        world.until(HOUR)
+
+        assert 1 == len(index)
+        assert [(63.0, "new", 2, 0)] == world.team.told
+        assert 2 == world.team.sent[0].failures
+
+
+def test_a_resolve_that_is_not_taken_is_sent_again(store):
+    """A receiver that is down for the recovery hears of it when it is back."""
+    with world_on(store) as world:
+        world.run(nightly(1), BUG)
+        world.until(10)
+        world.team.refusals = [Undelivered("503", retry_after=60.0)]
+        world.run(nightly(2))
+        world.until(HOUR)
+
+        assert [(3.0, "new", 1, 0), (363.0, "resolved", 0, 1)] == world.team.told
+
+
+def test_a_parallel_run_resolves_nothing_of_another(store):
+    """Only a run that began after the failure shows that the job is well again."""
+    with world_on(store) as world:
+        beside = world.pipeline.started(nightly(2))
+        world.clock.seconds = 1
+        world.run(nightly(1), BUG)
+        world.until(10)
+        world.pipeline.succeeded(beside)
+        world.until(HOUR / 2)
+        before = list(world.team.told)
+        world.run(nightly(3))
+        world.until(HOUR)
+
+        assert [(3.0 + 1, "new", 1, 0)] == before
+        assert ["new", "resolved"] == [each.why.value for each in world.team.sent]
+
+
+def test_one_index_of_a_mapped_task_resolves_nothing_of_another(store):
+    """Each is a job of its own."""
+    with world_on(store) as world:
+        for index in (0, 1):
+            world.run(Task("nightly", "load", run_id="r1", map_index=index), BUG)
+        world.until(10)
+        world.run(Task("nightly", "load", run_id="r2", map_index=0))
+        world.until(HOUR)
+
+        assert [(3.0, "new", 2, 0), (303.0, "changed", 1, 1)] == world.team.told
+
+
+def test_a_better_verdict_makes_no_second_alert(store):
+    """It is in the text of the next notice, and the alert stays in its group."""
+    with world_on(store, route=route(repeat_interval=HOUR)) as world:
+        task = Task("nightly", "load", run_id="r")
+        world.fail(task, Evidence.returncode(-9))
+        world.until(10)
+        pod = {
+            "status": {"phase": "Failed", "reason": "Evicted", "message": "node is low on memory"}
+        }
+        world.pipeline.failed(task, Evidence.pod(pod))
+        world.until(HOUR + 600)
+
+        first, second = world.team.sent
+        reasons = [each.alerts[0].event.failure_details.reason for each in world.team.sent]
+        assert (Why.NEW, Why.REMINDER) == (first.why, second.why)
+        assert first.group_key == second.group_key
+        assert ["KilledBySignal", "Evicted"] == reasons
+        assert 1 == second.failures
+
+
+def test_an_attempt_that_succeeded_after_all_takes_its_alert_back(store):
+    """What was given up as lost reports success: the amendment resolves it."""
+    with world_on(store) as world:
+        task = world.pipeline.started(Task("nightly", "load", run_id="r"))
+        world.pipeline.failed(task, Evidence.returncode(-9))
+        world.until(10)
+        world.pipeline.succeeded(task)
+        world.until(HOUR)
+
+        assert ["new", "resolved"] == [each.why.value for each in world.team.sent]
+
+
+def test_two_causes_of_one_task_are_two_alerts_and_one_recovery_ends_both(store):
+    """Tonight's bug is another than last night's; tomorrow all is well."""
+    with world_on(store) as world:
+        world.run(nightly(1), BUG)
+        world.until(10)
+        world.run(nightly(2), OTHER_BUG)
+        world.until(20)
+        world.run(nightly(3))
+        world.until(HOUR)
+
+        reasons = [each.why.value for each in world.team.sent]
+        assert ["new", "new", "resolved", "resolved"] == reasons
+        assert 2 == len({each.group_key for each in world.team.sent})
+
+
+def test_drainers_side_by_side_tell_of_each_thing_once(store):
+    """Three processes deliver from one store; nothing is told twice and nothing is lost."""
+    with world_on(store, route=route(group_by=("workflow",))) as world:
+        others = [world.begin(), world.begin()]
+        for number in range(30):
+            world.fail(Task(f"w{number % 5}", f"t{number}", run_id="r1"), BUG)
+        for second in (0, 4, 20, 310):
+            world.clock.seconds = second
+            for number in range(30 if second == 20 else 0):
+                world.run(Task(f"w{number % 5}", f"t{number}", run_id="r2"))
+            together = [threading.Thread(target=world.flush, args=others[:1])]
+            together += [threading.Thread(target=each.flush, args=(60,)) for each in others]
+            for thread in together:
+                thread.start()
+            for thread in together:
+                thread.join()
+        world.until(HOUR)
+        for other in others:
+            other.close(20)
+
+        assert 10 == len(world.team.sent)
+        assert 30 == sum(len(each.alerts) for each in world.team.sent if each.why is Why.NEW)
+        assert 30 == sum(len(each.alerts) for each in world.team.sent if each.why is Why.RESOLVED)
+        assert {} == dict(store.state_items("alerts", ""))
+
+
+def test_marked_tests_stay_apart_from_real_failures(store):
+    """Each test is sent, none reminds, and a real failure is never shown as a test."""
+    with world_on(store) as world:
+        for number in (1, 2):
+            world.fail(Task("nightly", "load", run_id=f"s{number}"), BUG, simulated=True)
+            world.until(DAY * number)
+        world.run(nightly(1), BUG)
+        world.until(2 * DAY + 10)
+
+        assert [True, True, False] == [each.simulated for each in world.team.sent]
+        assert 2 == len({each.group_key for each in world.team.sent})
+
+
+def test_a_job_that_nobody_runs_again_is_not_told_of_for_ever(store):
+    """A week after its last failure the reminders end; its recovery is told all the same."""
+    with world_on(store, route=route(group_interval=DAY / 2, repeat_interval=DAY)) as world:
+        world.run(nightly(1), BUG)
+        world.until(30 * DAY)
+        count = len(world.team.sent)
+        world.run(nightly(2))
+        world.until(31 * DAY)
+
+        assert 7 >= count
+        assert Why.RESOLVED is world.team.sent[-1].why
+        assert count + 1 == len(world.team.sent)
+
+
+def test_owners_get_their_own_and_are_called(store):
+    """A route that says to_owner goes to their receiver; the mention is from the owner map."""
+    owners = [Owner(name="data", matchers=SUM, receiver="other", mention="<!subteam^S1>")]
+    with world_on(store, route=route(to_owner=True), owners=owners) as world:
+        world.fail("load", BUG)
+        world.fail("sum", OTHER_BUG)
+        world.until(10)
+
+        (mine,), (theirs,) = world.team.sent, world.receivers["other"].sent
+        assert ("", "<!subteam^S1>") == (mine.mention, theirs.mention)
+        assert "data" == theirs.alerts[0].labels["owner"]
+
+
+def test_a_receiver_that_must_be_kept_alive_hears_at_each_look(store):
+    """Alertmanager forgets what it is not told of again."""
+    clock = ManualClock()
+    receivers = {"team": Recording("team", clock, keep_alive=True)}
+    with world_on(store, clock=clock, receivers=receivers) as world:
+        world.run(nightly(1), BUG)
+        world.until(1_000)
+        world.run(nightly(2))
+        world.until(HOUR)
+
+        reasons = [each.why.value for each in world.team.sent]
+        assert ["new", "reminder", "reminder", "reminder", "resolved"] == reasons
+
+
+def test_what_was_told_before_the_configuration_changed_is_still_taken_back(store):
+    """Its group goes on without reminders; new failures go where they go now."""
+    changed = Route(place="route", receiver="other", group_by=("workflow",))
+    with world_on(store) as world:
+        world.run(nightly(1), BUG)
+        world.until(10)
+        world.restart(changed)
+        world.until(DAY)
+        before = list(world.team.told)
+        world.run(nightly(2))
+        world.until(2 * DAY)
+
+        assert 1 == len(before)
+        assert ["new", "resolved"] == [each.why.value for each in world.team.sent]
+        assert [] == world.receivers["other"].told
+
+
+def test_a_success_in_doubt_is_told_once_where_a_route_wants_everything(store):
+    """Nothing ever resolves it, so nothing reminds of it either."""
+    with world_on(store, route=route(notify_on="every")) as world:
+        task = world.pipeline.started(nightly(1))
+        world.pipeline.succeeded(task, Evidence.returncode(-9))
+        world.until(2 * DAY)
+
+        assert [(3.0, "new", 1, 0)] == world.team.told
+        assert "SuspectSuccess" == world.team.sent[0].alerts[0].labels["alertname"]
