@@ -6,16 +6,27 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from failhook.plugin import ConfigError, SettingsTable, SystemClock, Undelivered
+from failhook.plugin import (
+    ConfigError,
+    Counters,
+    ErrorInfo,
+    Policy,
+    SettingsTable,
+    SystemClock,
+    Task,
+    Undelivered,
+)
 from failhook_sinks.alerts.model import Why
 from failhook_sinks.alerts.receivers import open_receivers, slack, slack_webhook
 from failhook_sinks.alerts.receivers.slack_terminal import in_terminal
 from tests.sinks.alerts.receivers import slack_stand_in
 from tests.sinks.alerts.receivers.notices import alert, notice, opened, resolved
 from tests.sinks.alerts.receivers.slack_stand_in import CHANNEL, TOKEN, Answer
+from tests.sinks.log.events import BROKEN, event
 
 CODES = [
     ("ratelimited", True, ""),
@@ -33,6 +44,31 @@ CODES = [
 
 
 HIDDEN = "xoxb-2-hidden"
+ROOT = Path(__file__).parents[4]
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "/srv/etl/load.py", line 41, in load
+    total += row["amount"]
+             ~~~^^^^^^^^^^
+KeyError: 'amount'
+"""
+SHOWN = alert(
+    failed=event(
+        task=Task(
+            *("nightly", "load"),
+            run_id="2026-01-02",
+            attempt=3,
+            owner="data",
+            log_url="https://logs.example/nightly/load/3",
+            executor="kubernetes",
+        ),
+        details=BROKEN,
+        error=ErrorInfo(type="builtins.KeyError", message="'amount'", traceback=TRACEBACK),
+        policy=Policy(retries=2),
+        spent=Counters(user=2),
+    ),
+    first_cause="infra Preempted (likely): the node was reclaimed",
+)
 
 
 class Late:
@@ -300,3 +336,12 @@ def test_a_message_can_be_shown_in_a_terminal(there, hook):
 
     assert "Verdict: application UserException (confirmed)" in shown
     assert "what UserException means <https://docs.example/reasons/UserException.md>" in shown
+
+
+def test_the_page_shows_a_message_as_it_was_sent(there, bot):
+    """docs/receivers.md has real output."""
+    bot.send(notice(SHOWN, run_url="https://airflow.example/{workflow}/{run_id}"))
+
+    page = (ROOT / "docs" / "receivers.md").read_text("utf-8")
+
+    assert f"```text\n{in_terminal(there.posted[0].payload)}\n```" in page
