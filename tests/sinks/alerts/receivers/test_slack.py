@@ -22,6 +22,7 @@ from failhook.plugin import (
 )
 from failhook_sinks.alerts.model import Why
 from failhook_sinks.alerts.receivers import open_receivers, slack, slack_webhook
+from failhook_sinks.alerts.receivers.slack_listener import listening
 from failhook_sinks.alerts.receivers.slack_terminal import in_terminal
 from tests.sinks.alerts.receivers import slack_stand_in
 from tests.sinks.alerts.receivers.notices import alert, notice, opened, resolved
@@ -345,3 +346,23 @@ def test_the_page_shows_a_message_as_it_was_sent(there, bot):
     page = (ROOT / "docs" / "receivers.md").read_text("utf-8")
 
     assert f"```text\n{in_terminal(there.posted[0].payload)}\n```" in page
+
+
+def test_without_an_account_messages_are_shown_in_a_terminal():
+    """Both types of receivers can be tried with nothing but this machine."""
+    shown = []
+    with listening(shown.append) as address:
+        bot = opened(slack, token=TOKEN, channel=CHANNEL, url=f"{address}/api/")
+        memory = bot.send(notice())
+        bot.send(resolved(notice(memory=memory)))
+        opened(slack_webhook, url=f"{address}/services/x").send(notice())
+
+    headings = [text.partition("\n")[0] for text in shown]
+    assert [
+        f"in {CHANNEL}:",
+        "the message now says:",
+        "in its thread:",
+        "in the webhook's channel:",
+    ] == headings
+    assert "nightly/load-0 failed for good" in shown[0]
+    assert "nightly/load-0 is well again" in shown[2]
