@@ -18,7 +18,7 @@ MAX_GROUPS: Final = 100
 MAX_KEY: Final = 1_024
 """Characters of a group's key."""
 
-MAX_NOTE: Final = 2_097_152
+MAX_NOTE: Final = 4_194_304
 """Characters of a note."""
 
 MAX_AHEAD: Final = timedelta(days=31)

@@ -23,7 +23,7 @@ from failhook_sinks.alerts.router import Place, Router
 from failhook_sinks.alerts.state import GroupState
 
 MOST: Final = 1_000
-"""Alerts of one notification; of more firing ones only the number is told."""
+"""Alerts of one notification that fire, and that are well again; of more only how many fire."""
 _MOST_MENTIONS: Final = 5
 
 
@@ -42,7 +42,7 @@ def compose(
     """
     firing = sorted(state.firing, key=_newest_first)
     over = sorted(state.over if send_resolved else (), key=_newest_first)
-    shown = [*firing[:MOST], *over[: MOST - min(MOST, len(firing))]]
+    shown = [*firing[:MOST], *over[:MOST]]
     alerts = [_alert(episode, state.labels) for episode in shown]
     return Notification(
         receiver=state.receiver,

@@ -128,11 +128,11 @@ class Episode:
             "j": self.job,
             "g": self.gist,
             "a": self.since,
-            "z": self.latest,
+            "z": self.latest - self.since,
             "k": self.index_key,
-            "n": self.count,
-            "r": self.runs,
-            "m": self.members,
+            "n": self.count - 1,
+            "r": self.runs - 1,
+            "m": {run: self.latest - end for run, end in self.members.items()},
             "b": self.before,
             "s": int(self.said),
             "e": self.resolved,
@@ -152,16 +152,17 @@ class Episode:
         Raises:
             KeyError: it did not.
         """
+        latest = document["a"] + document.get("z", 0)
         return cls(
             fingerprint=document["f"],
             job=document["j"],
             gist=tuple(document["g"]),
             since=document["a"],
-            latest=document["z"],
+            latest=latest,
             index_key=document["k"],
-            count=document.get("n", 0),
-            runs=document.get("r", 0),
-            members=document.get("m", {}),
+            count=document.get("n", 0) + 1,
+            runs=document.get("r", 0) + 1,
+            members={run: latest - end for run, end in document.get("m", {}).items()},
             before=document.get("b", 0),
             said=bool(document.get("s")),
             resolved=document.get("e", 0),

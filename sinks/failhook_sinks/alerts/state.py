@@ -20,7 +20,7 @@ MOST_DETAILS: Final = 1_000
 """Alerts whose newest failure is remembered; of more only who they are."""
 DETAILS_SIZE: Final = 600_000
 """Characters that these may have."""
-NOTE_SIZE: Final = 1_800_000
+NOTE_SIZE: Final = 3_800_000
 """Characters of all alerts; what is allowed of a note leaves room for the rest."""
 _MOST_GHOSTS: Final = 1_000
 _MOST_COUNTS: Final = 1_000

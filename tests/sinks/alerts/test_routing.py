@@ -41,23 +41,23 @@ def random_route(random: Random, place: str, depth: int) -> Route:
     )
 
 
-def forest(random: Random) -> Route:
+def forest(random: Random, trees: int = TREES) -> Route:
     """Return many random trees below one root, each for the alerts of its own number."""
-    trees = tuple(
+    routes = tuple(
         replace(
             random_route(random, f"r{n}", 3),
             matchers=(Matcher("tree", "=", str(n)),),
             goes_on=False,
         )
-        for n in range(TREES)
+        for n in range(trees)
     )
-    return Route(place="root", receiver="root", group_by=(), routes=trees)
+    return Route(place="root", receiver="root", group_by=(), routes=routes)
 
 
-def random_alerts(random: Random) -> Sequence[Labels]:
+def random_alerts(random: Random, trees: int = TREES) -> Sequence[Labels]:
     """Return random alerts, some without some labels; no two of one tree are alike."""
     alerts: list[Labels] = []
-    for tree in range(TREES):
+    for tree in range(trees):
         for number in range(ALERTS):
             labels = {name: random.choice(VALUES) for name in NAMES if random.random() < 0.7}
             alerts.append({"tree": str(tree), "number": str(number), **labels})
