@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -131,6 +132,13 @@ def scores() -> str:
     return table(HEAD, rows())
 
 
+def trace() -> str:
+    """Return what the example of the OpenTelemetry sink prints."""
+    example = DOCS.parent / "examples" / "trace_tree.py"
+    run = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True)
+    return f"```text\n{run.stdout}```\n"
+
+
 def _rule(rule: Rule) -> list[str]:
     source = re.sub("^docs/", "../", rule.source)  # as seen from the page
     anchor = f'<a id="{rule.id}"></a>[{rule.id}]({source})'
@@ -182,6 +190,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "verdicts": verdicts,
     "hooks": hooks,
     "scores": scores,
+    "trace": trace,
 }
 
 
