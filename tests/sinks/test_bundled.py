@@ -50,6 +50,16 @@ def test_a_table_switches_a_bundled_sink_on(tmp_path):
         assert {"log", "openlineage"} == set(pipeline.manager.names())
 
 
+def test_the_alerts_need_a_receiver_and_no_route(tmp_path):
+    """A receiver is enough to begin with, and is named where there is none."""
+    receiver = '[plugins.alerts.receivers.hook]\ntype = "webhook"\nurl = "http://127.0.0.1:1"\n'
+    with Pipeline.from_config(configured(tmp_path, receiver)) as pipeline:
+        assert {"alerts", "log"} == set(pipeline.manager.names())
+
+    with pytest.raises(RegistrationError, match=r"plugins\.alerts\.receivers is missing"):
+        Pipeline.from_config(configured(tmp_path, "[plugins.alerts]"))
+
+
 def test_one_that_is_switched_off_stays_off(tmp_path):
     """A table can stay in the file while the sink rests."""
     config = configured(tmp_path, "[plugins.openlineage]\nenabled = false")
