@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from failhook.config import Config, load_config
 from failhook.errors import StoreError
@@ -34,7 +34,7 @@ def settings(arguments: argparse.Namespace) -> Config:
             problem = f"{error.filename}: {error.strerror}"
             raise StoreError(f"no folder for the default store: {problem}; {_WAY_OUT}") from None
         store = str(file)
-    return replace(config, store=store, plugins=_with_lines(config, as_json=arguments.json))
+    return with_lines(replace(config, store=store), as_json=arguments.json)
 
 
 def settings_of_a_known_store(arguments: argparse.Namespace) -> Config:
@@ -49,7 +49,7 @@ def settings_of_a_known_store(arguments: argparse.Namespace) -> Config:
     problem = why_unknown(store)
     if problem:
         raise StoreError(f"{problem}; {_WAY_OUT}")
-    return replace(config, store=store, plugins=_with_lines(config, as_json=arguments.json))
+    return with_lines(replace(config, store=store), as_json=arguments.json)
 
 
 def store_of(arguments: argparse.Namespace, config: Config) -> str:
@@ -87,11 +87,12 @@ def default_store(environ: Mapping[str, str]) -> Path:
     return state / "failhook" / "failhook.db"
 
 
-def _with_lines(config: Config, *, as_json: bool) -> Mapping[str, Mapping[str, Any]]:
+def with_lines(config: Config, *, as_json: bool) -> Config:
     """Have the log sink write to standard error, unless its own settings say otherwise."""
     if "log" in config.blocked:
-        return config.plugins
+        return config
     log = {"stream": "stderr", **config.plugins.get("log", {})}
     if as_json:
         log["format"] = "json"
-    return MappingProxyType({**config.plugins, "log": MappingProxyType(log)})
+    plugins = MappingProxyType({**config.plugins, "log": MappingProxyType(log)})
+    return replace(config, plugins=plugins)

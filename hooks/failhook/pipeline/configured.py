@@ -43,12 +43,15 @@ class Parts(TypedDict):
     clock: Clock
 
 
-def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
+def parts_of(
+    path: str | Path | Config | None, store: str | None, *, opened: Store | None = None
+) -> Parts:
     """Read the configuration, open the store and register the plugins.
 
     Args:
         path: the configuration, as `load_config` takes it, or one that is loaded already.
         store: a store for when the configuration names none; memory unless given.
+        opened: a store that is open, instead of that of the configuration.
 
     Raises:
         ConfigError, RegistrationError, StoreError: as `Pipeline.from_config` says.
@@ -58,7 +61,7 @@ def parts_of(path: str | Path | Config | None, store: str | None) -> Parts:
     rules = read_user_rules(config.rules)
     redactor = open_redactor(config.redact, config.redact_sources)
     where = config.store or store or "memory"
-    opened = open_store(where, _bounds(config.delivery, where))
+    opened = open_store(where, _bounds(config.delivery, where)) if opened is None else opened
     clock = SystemClock()
     try:
         return Parts(
