@@ -158,3 +158,32 @@ def test_what_slack_refuses_for_good_goes_to_the_fallback_with_the_reason(there)
     assert "invalid_auth" in posted.seen
     assert [] == posted.mentions
     assert not caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        ({"text": "x" * 4_001}, "msg_too_long"),
+        ({"text": ""}, "no_text"),
+        ({"blocks": [{"type": "divider"}] * 51}, "invalid_blocks"),
+        (
+            {"blocks": [{"type": "header", "text": {"type": "plain_text", "text": "x" * 151}}]},
+            "invalid_blocks",
+        ),
+        ({"blocks": [{"type": "rich_text", "elements": []}]}, "invalid_blocks"),
+        ({"blocks": [{"type": "text", "text": "x" * 3_000}] * 5}, "msg_blocks_too_long"),
+    ],
+)
+def test_the_stand_in_refuses_what_slack_refuses(payload, code):
+    """What is taken above is taken because it fits."""
+    with pytest.raises(slack_stand_in.InvalidError, match=code):
+        slack_stand_in.check(payload)
+
+
+def test_the_stand_in_sees_who_is_called():
+    """What calls nobody above calls nobody because nothing in it does."""
+    posted = slack_stand_in.Posted({"text": "<!channel> <https://evil.example|log> a & b <"})
+
+    assert ["channel"] == posted.mentions
+    assert ["https://evil.example"] == posted.links
+    assert ["&", "<"] == posted.loose
