@@ -55,7 +55,7 @@ def steps(event: FailureEvent) -> tuple[Step, ...]:
 
 def nanoseconds(moment: datetime) -> int:
     """Return the time as OpenTelemetry has it: nanoseconds since 1970."""
-    return (moment - _EPOCH) // _MICROSECOND * 1_000
+    return max(0, (moment - _EPOCH) // _MICROSECOND) * 1_000
 
 
 def trace_id(task: Task) -> int:

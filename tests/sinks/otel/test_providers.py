@@ -118,6 +118,7 @@ def test_private_leaves_the_host_alone(collector):
     assert ["traces", "metrics", "logs"] == collector.requests
 
 
+@pytest.mark.parametrize("collector", ["http", "grpc"], indirect=True)
 def test_a_forked_child_opens_connections_and_counts_of_its_own(collector):
     """A worker that was forked after the first event shares no socket, and counts from zero."""
     assert run(FORK) is True
