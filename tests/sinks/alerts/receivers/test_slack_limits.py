@@ -106,7 +106,7 @@ def test_a_traceback_of_5_mb_arrives_with_its_beginning_and_its_end(there):
         assert "KeyError: 'amount'" in posted.seen[-200:]
 
 
-@pytest.mark.parametrize("text", ["ordinary", HOSTILE, "&" * 900, "\U0001f4a5" * 900])
+@pytest.mark.parametrize("text", [HOSTILE, "&\U0001f4a5" * 450])
 def test_10000_alerts_are_one_message_that_counts_what_it_does_not_name(there, text):
     """A digest of a bad night is read, not split and not refused."""
     both = receivers(there)
