@@ -18,7 +18,7 @@ GROUP: Final = "failhook.commands"
 """The entry-point group of commands that other packages bring."""
 
 BUILT_IN: Final = (
-    *("run", "demo", "classify", "explain", "simulate"),
+    *("run", "demo", "classify", "explain", "check", "simulate"),
     *("status", "resolve", "history", "stats", "dead-letters", "deliver", "doctor"),
 )
 

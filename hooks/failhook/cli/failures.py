@@ -13,7 +13,6 @@ from failhook.cli.documents import called, read_document
 from failhook.cli.inquiry import Judge, questions_in
 from failhook.config import Config
 from failhook.details import Kind, Started
-from failhook.errors import EvidenceError
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
 from failhook.manager import Manager
@@ -150,21 +149,31 @@ class _Listener:
 
 
 def _event(arguments: argparse.Namespace, config: Config, evidence: Evidence) -> FailureEvent:
-    """Have a pipeline of its own make the event; as many attempts fail as it takes."""
+    task = task_of(arguments, config, "simulated")
+    return event_of(config, replace(task, attempt=max(1, arguments.attempt)), evidence)
+
+
+def event_of(
+    config: Config, task: Task, evidence: Evidence, *, simulated: bool = False
+) -> FailureEvent:
+    """Have a pipeline of its own make the event of a failed attempt; those before it fail too.
+
+    Raises:
+        UsageError: it took too long.
+    """
     listener, manager = _Listener(), Manager()
     manager.register(listener, "listener")
-    last = task_of(arguments, config, "simulated")
     with Pipeline(
         manager=manager,
         rules=read_user_rules(config.rules),
         redactor=open_redactor(config.redact, config.redact_sources),
         dispatch="inline",
     ) as pipeline:
-        for attempt in range(1, max(1, arguments.attempt)):
-            pipeline.failed(replace(last, attempt=attempt, policy=_MORE), evidence)
-        pipeline.failed(replace(last, attempt=max(1, arguments.attempt)), evidence)
+        for attempt in range(1, task.attempt):
+            pipeline.failed(replace(task, attempt=attempt, policy=_MORE), evidence)
+        pipeline.failed(task, evidence, simulated=simulated)
     if listener.event is None:
-        raise EvidenceError("the failure was not told in time; try again")
+        raise UsageError("it took too long to make the event; try again")
     return listener.event
 
 

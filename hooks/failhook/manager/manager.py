@@ -113,6 +113,11 @@ class Manager:
         """Return the names of all plugins, in the order in which they were registered."""
         return tuple(self._registry.listeners)
 
+    def plugin(self, name: str) -> object:
+        """Return a plugin itself; None where there is none of that name."""
+        listener = self._registry.listeners.get(name)
+        return None if listener is None else listener.plugin
+
     def hooks(self, name: str) -> tuple[str, ...]:
         """Return the hooks that a plugin implements; none where there is no such plugin."""
         listener = self._registry.listeners.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from failhook.plugin import (
     hookimpl,
 )
 from failhook_sinks.alerts.engine import Engine
+from failhook_sinks.alerts.live import live_tests
 from failhook_sinks.alerts.receivers import open_receivers
 from failhook_sinks.alerts.router import Router
 from failhook_sinks.alerts.settings import read_settings
@@ -39,6 +40,8 @@ class AlertSink:
 
     def __init__(self, settings: Settings, state: PluginState, clock: Clock, folder: Path) -> None:
         read = read_settings(settings, folder)
+        self._settings = settings
+        self._clock = clock
         self.engine = Engine(
             Router(read.route, read.owners),
             open_receivers(read.receivers, clock),
@@ -70,3 +73,7 @@ class AlertSink:
     def on_events_dropped(self, dropped: DroppedEvents) -> None:
         """Tell of events that will never be delivered."""
         self.engine.dropped(dropped)
+
+    def live_tests(self, event: FailureEvent) -> Mapping[str, Callable[[], None]]:
+        """Return a test for each receiver, for ``failhook check --live``."""
+        return live_tests(self._settings, self._clock, event)

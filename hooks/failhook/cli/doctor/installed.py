@@ -57,7 +57,7 @@ def look_at_plugins(config: Config) -> Installed:
     )
     with redirect_stdout(sys.stderr):  # whatever a plugin prints, what is printed here is ours
         for name in sorted(held_here(config)):
-            problem = _load(manager, name)
+            problem = load_alone(manager, name)
             if problem:
                 refused[name] = problem
             else:
@@ -90,7 +90,7 @@ def installed_findings(config: Config, installed: Installed) -> Iterator[Finding
             yield note(_AREA, f"the settings block {name}, which is not installed{guess}")
 
 
-def _load(manager: Manager, name: str) -> str:
+def load_alone(manager: Manager, name: str) -> str:
     """Register one plugin, in a thread that may hang; return why it cannot be, "" where it can."""
     problems: list[str] = []
 
