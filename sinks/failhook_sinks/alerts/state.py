@@ -23,7 +23,7 @@ DETAILS_SIZE: Final = 600_000
 NOTE_SIZE: Final = 3_800_000
 """Characters of all alerts; what is allowed of a note leaves room for the rest."""
 _MOST_GHOSTS: Final = 1_000
-_MOST_COUNTS: Final = 1_000
+_MOST_HITS: Final = 10_000
 _LONGEST_MEMORY: Final = 8_192
 
 _logger = getLogger("failhook.alerts")
@@ -210,12 +210,12 @@ class GroupState:
     def _count(
         self, episode: Episode, labels: Mapping[str, str], threshold: Threshold, at: int
     ) -> None:
-        name = json.dumps([labels.get(label, "") for label in threshold.for_each])
+        name = hashed(*(labels.get(label, "") for label in threshold.for_each))
         hits = self.hits.setdefault(name, [])
         hits.append(at)
         hits.sort()
         del hits[: -threshold.count]
-        if len(self.hits) > _MOST_COUNTS:
+        if len(self.hits) > max(1, _MOST_HITS // threshold.count):
             del self.hits[next(iter(self.hits))]
         if episode.held is not None:
             episode.held = name

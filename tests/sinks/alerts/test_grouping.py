@@ -16,7 +16,7 @@ from tests.outbox.world import START
 from tests.sinks.alerts.webhook import listening
 from tests.sinks.alerts.world import World, route, world_on
 
-UNIT = 0.7
+UNIT = 0.6
 """Seconds of Alertmanager's group_interval; ours is a hundred seconds of a clock that is moved."""
 OURS = 100.0
 WAIT, INTERVAL, REPEAT = 0.5, 1.0, 2.5

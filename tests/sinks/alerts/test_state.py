@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from failhook.manager.answers import MAX_NOTE
 from failhook.manager.provisions import VolatileState
 from failhook.plugin import ErrorInfo, EventType, FailureEvent, Task
+from failhook_sinks.alerts import state as state_module
 from failhook_sinks.alerts.dedup import Standing, to_say
 from failhook_sinks.alerts.engine import Engine
 from failhook_sinks.alerts.model import Status, Why
 from failhook_sinks.alerts.router import Router
 from failhook_sinks.alerts.state import GroupState, read_state
+from failhook_sinks.alerts.tree import Threshold
 from tests.outbox.world import START, ManualClock
 from tests.sinks.alerts.world import Recording, route
 from tests.sinks.log.events import BROKEN, event
@@ -134,20 +136,51 @@ def test_a_digest_holds_ten_thousand_tasks():
     assert TASKS - 100 == len(group.state.items(""))
 
 
-def test_a_note_is_never_longer_than_is_allowed():
+@pytest.mark.parametrize(("size", "most"), [(100_000, 10_000), (3_800_000, 200)])
+def test_a_note_is_never_longer_than_is_allowed(size, most, monkeypatch):
     """However long names, messages and labels are: what finds no room is counted."""
+    monkeypatch.setattr(state_module, "NOTE_SIZE", size)
+    monkeypatch.setattr(state_module, "MOST_ALERTS", most)
     group = Group()
     labels = {f"label-{number}": "v" * 200 for number in range(20)}
-    for number in range(3_000):
+    for number in range(300):
         task = Task("w" * 200, f"{number}-{'n' * 200}", run_id="r" * 200, labels=labels)
-        happened = replace(failure(0, 0, 1, 0), task=task, event_id=f"{number:032}")
-        group.add(happened)
+        group.add(replace(failure(0, 0, 1, 0), task=task, event_id=f"{number:032}"))
     group.look()
-    state = read_state(group.note)
+    kept = read_state(group.note)
 
-    assert len(group.note) <= MAX_NOTE
-    assert 3_000 == len(state.episodes) + state.beyond == state.failures
-    assert 3_000 == len(group.receiver.sent[0].alerts) + group.receiver.sent[0].more
+    assert len(group.note) < size + 20_000
+    assert len(kept.episodes) < 300 == len(kept.episodes) + kept.beyond == kept.failures
+    assert len(kept.episodes) == len(group.state.items(""))
+    (notification,) = group.receiver.sent
+    assert 300 == len(notification.alerts) + notification.more
+
+
+def test_what_comes_late_changes_nothing_of_what_is_newer():
+    """A failure that is delivered after a later one counts, and the newest stays the newest."""
+    group = Group()
+    for run in (2, 1):
+        group.add(failure(0, 0, run, float(run)))
+    group.look()
+    group.add(recovery(0, 3, 10))
+    group.look()
+
+    (alert,) = group.receiver.sent[0].alerts
+    assert ("run-2", 2, 2) == (alert.event.task.run_id, alert.count, alert.runs)
+    assert "" == group.note
+    assert {} == dict(group.state.items(""))
+
+
+def test_counts_of_a_threshold_have_their_bound(monkeypatch):
+    """Labels with ever new values cannot fill the note."""
+    monkeypatch.setattr(state_module, "_MOST_HITS", 30)
+    group = Group(threshold=Threshold(count=3, within=600, for_each=("task",)))
+    for number in range(50):
+        group.add(failure(number, 0, 1, 0))
+    group.look()
+
+    assert 10 == len(read_state(group.note).hits)
+    assert [] == group.receiver.sent
 
 
 def test_a_group_in_parts_says_one_thing():
