@@ -74,8 +74,8 @@ class Traces:
         self._tracer = provider.get_tracer(SCOPE, VERSION, schema_url=words.SCHEMA_URL)
         self._ids = _ids_of(self._tracer)
 
-    def tell(self, event: FailureEvent, told: Mapping[int, str]) -> str:
-        """Make the spans of an event; return the traceparent of the outer one.
+    def tell(self, event: FailureEvent, told: Mapping[int, str]) -> str | None:
+        """Make the spans of an event; return the traceparent of the outer one, if it is recorded.
 
         Args:
             event: what happened.
@@ -85,7 +85,7 @@ class Traces:
             return self._note(event, told)
         return self._attempt(event, told)
 
-    def _attempt(self, event: FailureEvent, told: Mapping[int, str]) -> str:
+    def _attempt(self, event: FailureEvent, told: Mapping[int, str]) -> str | None:
         start, end = times(event)
         key, name = event.task.attempt_key, words.span_name(event)
         succeeded = event.type is not EventType.FAILED
@@ -118,10 +118,9 @@ class Traces:
             child.end(nanoseconds(step.end))
         if words.is_error(event):
             span.set_status(Status(StatusCode.ERROR, words.description(event)))
-        span.end(nanoseconds(end))
-        return _traceparent(span)
+        return _ended(span, nanoseconds(end))
 
-    def _note(self, event: FailureEvent, told: Mapping[int, str]) -> str:
+    def _note(self, event: FailureEvent, told: Mapping[int, str]) -> str | None:
         """Say it below the attempt's span, which went out long ago and is not sent twice."""
         moment = nanoseconds(event.observed_at)
         key = event.task.attempt_key
@@ -133,8 +132,7 @@ class Traces:
                 words.note(event),
                 start_time=moment,
             )
-        span.end(moment)
-        return _traceparent(span)
+        return _ended(span, moment)
 
     def _of_attempt(self, event: FailureEvent) -> str | None:
         """Return where the failed attempt's span is though nobody remembers it."""
@@ -165,8 +163,12 @@ def _span_context(traceparent: str) -> SpanContext:
     return get_current_span(context_of(traceparent)).get_span_context()
 
 
-def _traceparent(span: Span) -> str:
-    context = span.get_span_context()
+def _ended(span: Span, moment: int) -> str | None:
+    """End a span; return its traceparent. One that goes nowhere, as the host wants it, has none."""
+    recorded, context = span.is_recording(), span.get_span_context()
+    span.end(moment)
+    if not recorded:
+        return None
     return _written(context.trace_id, context.span_id, context.trace_flags)
 
 

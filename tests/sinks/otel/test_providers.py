@@ -7,11 +7,15 @@ import subprocess
 import sys
 
 import pytest
+from opentelemetry.trace import NoOpTracerProvider
 
 from failhook.config import load_config
 from failhook.errors import ConfigError, RegistrationError
+from failhook.event import EventType
 from failhook.pipeline import Pipeline
-from tests.sinks.otel.conftest import TASK, an_event, tell
+from failhook_sinks.otel.attempt import span_id
+from failhook_sinks.otel.traces import Traces
+from tests.sinks.otel.conftest import LOST, TASK, an_event, tell
 
 START = """
 import json, os, sys, warnings
@@ -66,6 +70,11 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 tell(sink, an_event(task=TASK.next_attempt().next_attempt()))
 print(json.dumps(sink.close(1.0)))
 """
+IDS = [f"{span_id(TASK.attempt_key, what):016x}" for what in ("failed/Executing", EventType.FAILED)]
+
+
+class Stranger(NoOpTracerProvider):
+    """A provider that is not the SDK's: ids are its own affair, and it records nothing."""
 
 
 def run(program, **settings):
@@ -103,11 +112,30 @@ def test_the_hosts_provider_gets_the_spans(collector, monkeypatch, told_where):
 
     assert found["same"] is found["done"] is True
     assert ["Executing", "nightly.load", "host's own", "afterwards"] == found["names"]
-    tell_again = run(HOST)
-    assert found["ids"][:2] == tell_again["ids"][:2]
-    assert set(found["ids"][2:]).isdisjoint(tell_again["ids"][2:])
-    assert [found["ids"][1], None, None, None] == found["parents"]
-    assert (["metrics", "logs"] * 2 if told_where else []) == collector.requests
+    assert IDS == found["ids"][:2]
+    assert [IDS[1], None, None, None] == found["parents"]
+    assert (["metrics", "logs"] if told_where else []) == collector.requests
+
+
+def test_a_provider_that_records_nothing_leaves_nothing_to_link_to():
+    """Its spans are nowhere, so no later attempt is said to follow them."""
+    traces = Traces(Stranger())
+
+    assert traces.tell(an_event(), {}) is None
+    assert traces.tell(an_event(EventType.AMENDED, previous=LOST), {}) is None
+
+
+def test_any_exporter_that_is_installed_can_be_named(monkeypatch):
+    """The SDK's own for the console stands for those of vendors."""
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "console")
+    done = subprocess.run(
+        [sys.executable, "-c", f"{START}tell(sink, an_event())", '{"signals": ["traces"]}'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert '"name": "nightly.load"' in done.stdout
 
 
 def test_private_leaves_the_host_alone(collector):
