@@ -27,7 +27,7 @@ _HANDED_OVER: Final = (
 )
 _HAND_OVER: Final = (
     "is Alertmanager's to do: send to it and let it group, mute and inhibit; see "
-    "docs/alerts.md#hand-over-to-alertmanager"
+    "docs/alertmanager.md"
 )
 _BOOLEANS: Final = {
     "true": True,

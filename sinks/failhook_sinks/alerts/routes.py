@@ -130,7 +130,7 @@ def _matchers(table: SettingsTable) -> tuple[Matcher, ...]:
 
 
 def _receiver(table: SettingsTable, above: Route, reading: Reading) -> str:
-    if "receiver" not in table:
+    if table.value("receiver") is None:
         return above.receiver
     return table.choice("receiver", tuple(reading.receivers))
 

@@ -62,6 +62,7 @@ def try_all(config: Config, made: Made, timeout: float) -> list[Tried]:
     evidence = Evidence.verdict(
         "application", "UserException", message="A test: nothing has failed."
     )
+    event = event_of(config, task, evidence, simulated=True)
     tried: list[Tried] = []
     apart: list[str] = []
     for name in made.manager.names():
@@ -69,11 +70,18 @@ def try_all(config: Config, made: Made, timeout: float) -> list[Tried]:
         if callable(tests):
             apart.append(name)
             with redirect_stdout(sys.stderr):
-                asked = cast("LiveTests", tests)(event_of(config, task, evidence, simulated=True))
-                tried += [Tried(name, to, _error(test, made.redact)) for to, test in asked.items()]
+                tried += _try(name, cast("LiveTests", tests), event, made)
     rest = replace(config, blocked=(*config.blocked, *apart))
     told = simulate(rest, task, evidence, timeout)
     return tried + [Tried(each.plugin, "", each.error) for each in told if each.hooks]
+
+
+def _try(name: str, tests: LiveTests, event: FailureEvent, made: Made) -> list[Tried]:
+    try:
+        asked = tests(event)
+    except Exception as error:  # noqa: BLE001 - as in `_error`
+        return [Tried(name, "", error_line(error, made.redact))]
+    return [Tried(name, to, _error(test, made.redact)) for to, test in asked.items()]
 
 
 def _error(test: Callable[[], object], redact: Callable[[str], str]) -> str:
