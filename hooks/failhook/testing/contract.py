@@ -89,11 +89,11 @@ class PluginContract:
             _owes(outcome.retry_after == _WAIT, f"status {status}: {outcome.retry_after}")
 
     def test_trouble_on_the_way_is_worth_a_later_try(self) -> None:
-        """Nobody listens or answers, the answer breaks off: `Undelivered`, retryable, in time."""
+        """Nobody listens or answers, the line is dropped: `Undelivered`, retryable, in time."""
         outcomes = {
             "nobody listens": self._outcome(unused_url(), self.wanted()[0]),
             "nobody answers": self._answered(_silence),
-            "the answer breaks off": self._answered(_cut),
+            "the connection is dropped": self._answered(_drop),
         }
         for what, outcome in outcomes.items():
             undelivered = outcome.status is Status.UNDELIVERED and outcome.retryable
@@ -104,7 +104,7 @@ class PluginContract:
         with _logged() as lines:
             said = [self._refused(status).error for status in self.statuses]
             said.append(self._outcome(unused_url(), self.wanted()[0]).error)
-            said.append(self._answered(_cut).error)
+            said.append(self._answered(_drop).error)
         said += [*lines, repr(self.make(unused_url(), ManualClock()))]
         for secret in self.secrets:
             for text in said:
@@ -144,8 +144,8 @@ def _silence(_: Request) -> Answer:
     return Answer(trouble="silent")
 
 
-def _cut(_: Request) -> Answer:
-    return Answer(200, "{", trouble="cut")
+def _drop(_: Request) -> Answer:
+    return Answer(trouble="dropped")
 
 
 def _owes(kept: bool, what: str) -> None:  # noqa: FBT001 - reads as assert does

@@ -60,7 +60,7 @@ def sample_event(
         started=Started.YES,
         node="node-7" if kind is Kind.INFRA else None,
     )
-    ended = START + timedelta(minutes=5)
+    began = START - timedelta(minutes=5)
     failed = type in (EventType.FAILED, EventType.AMENDED)
     end = Phase.PERMANENT_FAILURE if failed else Phase.COMPLETED
     return FailureEvent(
@@ -73,10 +73,10 @@ def sample_event(
         previous=details if type is EventType.AMENDED else None,
         decision=decide(details, Policy(retries=retries), Counters()) if failed else None,
         first_failure=None if failed else details,
-        phases=PhaseHistory().then(Phase.EXECUTING, START).then(end, ended),
-        started_at=START,
-        ended_at=ended,
-        observed_at=ended,
+        phases=PhaseHistory().then(Phase.EXECUTING, began).then(end, START),
+        started_at=began,
+        ended_at=START,
+        observed_at=START,
         observer="worker-1:42",
     )
 

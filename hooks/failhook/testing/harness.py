@@ -40,7 +40,9 @@ class Harness:
         self.clock = clock or ManualClock()
         self._said: dict[str, _Said] = {}
         # As it is, so that a test sees what a plugin says and not what is left of it.
-        self._manager = Manager(limits=Limits(call=3600.0), redact=lambda text: text)
+        self._manager = Manager(
+            clock=self.clock, limits=Limits(call=3600.0), redact=lambda text: text
+        )
         self._manager.register(plugin, self.NAME)
 
     def deliver(self, *events: FailureEvent, within: float = 60.0) -> Sequence[Outcome]:

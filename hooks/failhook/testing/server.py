@@ -13,7 +13,7 @@ from typing import Final, Literal, Self
 _JSON: Final[Mapping[str, str]] = MappingProxyType({"Content-Type": "application/json"})
 
 
-Trouble = Literal["", "silent", "cut"]
+Trouble = Literal["", "silent", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Answer:
         status: the HTTP status.
         body: text; what it is made of may stand in it, see `LoopbackServer`.
         headers: beside the length; JSON unless given.
-        trouble: ``silent`` never answers, ``cut`` ends the connection in the middle.
+        trouble: ``silent`` never answers, ``dropped`` ends the connection without a word.
     """
 
     status: int = 200
@@ -124,19 +124,18 @@ def _handler(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
         def _serve(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             answer = server.take(Request(self.command, self.path, dict(self.headers), body))
-            if answer.trouble == "silent":
-                server.hold()
+            if answer.trouble:
+                if answer.trouble == "silent":
+                    server.hold()
                 self.close_connection = True
                 return
             said = answer.body.encode("utf-8", "replace")
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
-            cut = answer.trouble == "cut"
-            self.send_header("Content-Length", str(len(said) + 1_000 * cut))
+            self.send_header("Content-Length", str(len(said)))
             self.end_headers()
             self.wfile.write(said)
-            self.close_connection = self.close_connection or cut
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the base class looks for these names
 

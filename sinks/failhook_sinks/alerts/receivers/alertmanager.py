@@ -19,11 +19,11 @@ from failhook.plugin import Clock, ConfigError, EventType, SettingsTable, Undeli
 from failhook_sinks.alerts.entry import Entry
 from failhook_sinks.alerts.model import Alert, Notification, Status
 from failhook_sinks.alerts.receivers.http import (
-    TOTAL,
     Endpoint,
     post_fitting,
     read_endpoint,
     read_headers,
+    read_timeout,
     time_left,
 )
 from failhook_sinks.alerts.text import Message, message_of
@@ -49,7 +49,7 @@ def open_receiver(name: str, table: SettingsTable, clock: Clock) -> Alertmanager
     Raises:
         ConfigError: a setting is missing, wrong or unknown.
     """
-    headers = read_headers(table)
+    headers, timeout = read_headers(table), read_timeout(table)
     endpoints = [
         read_endpoint(_with_path(url), _wrong(table, number), headers)
         for number, url in enumerate(table.texts("urls"))
@@ -58,7 +58,12 @@ def open_receiver(name: str, table: SettingsTable, clock: Clock) -> Alertmanager
         must = 'write the URL of each Alertmanager of the cluster: urls = ["http://host:9093"]'
         raise table.error("urls", f"is missing; {must}")
     receiver = Alertmanager(
-        name, tuple(endpoints), clock, labels=_labels(table), annotate=table.texts("annotate")
+        name,
+        tuple(endpoints),
+        clock,
+        timeout,
+        labels=_labels(table),
+        annotate=table.texts("annotate"),
     )
     table.done()
     return receiver
@@ -72,6 +77,7 @@ class Alertmanager:
         name: in the configuration.
         endpoints: all of them, as each keeps its alerts to itself.
         clock: for the time until which an alert fires.
+        timeout: seconds for all of them together.
         labels: what every alert has.
         annotate: labels of tasks that change from run to run.
     """
@@ -79,6 +85,7 @@ class Alertmanager:
     name: str
     endpoints: Sequence[Endpoint]
     clock: Clock
+    timeout: float
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     annotate: Sequence[str] = ()
     keep_alive: bool = True
@@ -92,7 +99,7 @@ class Alertmanager:
         ]
         failed: list[Undelivered] = []
         for endpoint in self.endpoints:
-            left = time_left(self.clock, TOTAL / len(self.endpoints))
+            left = time_left(self.clock, self.timeout / len(self.endpoints))
             try:
                 for start in range(0, len(full), _BATCH):
                     post_fitting(endpoint, _bodies(full[start : start + _BATCH]), left, now)

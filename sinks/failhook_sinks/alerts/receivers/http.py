@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -22,7 +22,7 @@ from failhook_sinks.alerts.receivers.connection import TimeLeft, is_loopback, op
 CONNECT: Final = 2.0
 """Seconds for a connection."""
 TOTAL: Final = 8.0
-"""Seconds for all that one notification takes; a plugin has ten."""
+"""Seconds for all that one notification takes, unless set; a plugin has ten."""
 MAX_RETRY_AFTER: Final = 3_600.0
 """Seconds that a server may ask to wait."""
 NO_ANSWER: Final = (OSError, HTTPException)
@@ -66,12 +66,14 @@ class Endpoint:
         headers: for every request.
         secrets: what no message may repeat.
         place: scheme, host and port, for messages.
+        timeout: seconds for all that one notification takes.
     """
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     place: str
+    timeout: float = TOTAL
 
     @property
     def proxied(self) -> bool:
@@ -127,13 +129,23 @@ def read_url(
     headers: Mapping[str, str] | None = None,
     secrets: Iterable[str] = (),
 ) -> Endpoint:
-    """Read the setting ``url``; the rest is as for `read_endpoint`.
+    """Read the settings ``url`` and ``timeout``; the rest is as for `read_endpoint`.
 
     Raises:
-        ConfigError: it is missing, or no http or https URL.
+        ConfigError: the URL is missing, or none of http or https, or the time is none.
     """
-    url = table.text("url", default)
-    return read_endpoint(url, lambda problem: table.error("url", problem), headers or {}, *secrets)
+    url, timeout = table.text("url", default), read_timeout(table)
+    read = read_endpoint(url, lambda problem: table.error("url", problem), headers or {}, *secrets)
+    return replace(read, timeout=timeout)
+
+
+def read_timeout(table: SettingsTable) -> float:
+    """Read the setting ``timeout``: seconds for all that one notification takes.
+
+    Raises:
+        ConfigError: it is no time above 0.
+    """
+    return table.seconds("timeout", TOTAL, above=0)
 
 
 def read_headers(table: SettingsTable) -> Mapping[str, str]:
@@ -156,7 +168,7 @@ def read_headers(table: SettingsTable) -> Mapping[str, str]:
     return found
 
 
-def time_left(clock: Clock, seconds: float = TOTAL) -> TimeLeft:
+def time_left(clock: Clock, seconds: float) -> TimeLeft:
     """Return what tells how many of so many seconds from now are left."""
     end = clock.monotonic() + seconds
 

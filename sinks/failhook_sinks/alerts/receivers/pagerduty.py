@@ -66,7 +66,9 @@ class PagerDuty:
             "dedup_key": key,
         }
         bodies = _triggers(event, notification) if firing else iter((_json(event),))
-        post_fitting(self.endpoint, bodies, time_left(self.clock), self.clock.now())
+        post_fitting(
+            self.endpoint, bodies, time_left(self.clock, self.endpoint.timeout), self.clock.now()
+        )
         return key if firing else ""
 
 

@@ -106,7 +106,7 @@ class _Call:
         from failhook_sinks.alerts.receivers.slack_client import BotClient
 
         endpoint = receiver.endpoint
-        left = time_left(receiver.clock)
+        left = time_left(receiver.clock, receiver.endpoint.timeout)
         self._client: Any = BotClient(  # its methods are not typed strictly
             receiver.token, endpoint.url, left, proxied=endpoint.proxied
         )

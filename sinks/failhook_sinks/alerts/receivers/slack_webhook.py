@@ -45,7 +45,7 @@ class SlackWebhook:
     def send(self, notification: Notification) -> str:
         from failhook_sinks.alerts.receivers.slack_client import HookClient
 
-        endpoint, left = self.endpoint, time_left(self.clock)
+        endpoint, left = self.endpoint, time_left(self.clock, self.endpoint.timeout)
         client = HookClient(endpoint.url, left, proxied=endpoint.proxied)
 
         def post(payload: Payload) -> None:

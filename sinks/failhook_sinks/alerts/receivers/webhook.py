@@ -87,7 +87,9 @@ class Webhook:
             return {"Content-Type": CONTENT_TYPE, **signature(identity, body, self.keys, now)}
 
         bodies = self._bodies(identity, notification)
-        post_fitting(self.endpoint, bodies, time_left(self.clock), now, headers)
+        post_fitting(
+            self.endpoint, bodies, time_left(self.clock, self.endpoint.timeout), now, headers
+        )
         return identity
 
     def _bodies(self, identity: str, notification: Notification) -> Iterator[bytes]:

@@ -303,7 +303,7 @@ def _read_head(peer):
 
 def test_what_is_refused_for_its_content_is_said_in_fewer_words():
     """Smaller, then least; the last refusal is final."""
-    at = time_left(SystemClock())
+    at = time_left(SystemClock(), 8.0)
     with listening() as server:
         server.answers = [Answer(413), Answer(400), Answer(422), Answer(404), Answer(503)]
         to = endpoint(server.url)
