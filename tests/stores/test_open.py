@@ -46,7 +46,7 @@ def test_a_url_may_end_in_settings(tmp_path):
     """A URL says how durable commits are, in any case, and how long to wait."""
     store = open_store(f"sqlite:///{tmp_path}/store.db?synchronous=full&busy_timeout=2.5")
 
-    with store._database as cursor:
+    with store._database.transaction() as cursor:
         assert (2,) == cursor.execute("PRAGMA synchronous").fetchone()
         assert (2500,) == cursor.execute("PRAGMA busy_timeout").fetchone()
     store.close()

@@ -129,7 +129,7 @@ def test_synchronous_is_what_was_asked_for(path, synchronous, level):
     """The file is in WAL mode and commits as durably as the setting says."""
     store = SqliteStore(path, synchronous=synchronous)
 
-    with store._database as cursor:
+    with store._database.transaction() as cursor:
         assert ("wal",) == cursor.execute("PRAGMA journal_mode").fetchone()
         assert (level,) == cursor.execute("PRAGMA synchronous").fetchone()
     store.close()

@@ -191,7 +191,7 @@ def passable(folder):
 
 def limit_pages(store):
     """Let the database grow no further."""
-    with store._database as cursor:
+    with store._database.transaction() as cursor:
         (pages,) = cursor.execute("PRAGMA page_count").fetchone()
         cursor.execute(f"PRAGMA max_page_count = {pages}")
 
@@ -204,7 +204,7 @@ def limit_files(_):
 
 def free_pages(store):
     """Let the database grow again."""
-    with store._database as cursor:
+    with store._database.transaction() as cursor:
         cursor.execute("PRAGMA max_page_count = 1000000")
 
 

@@ -37,24 +37,34 @@ class Worker:
             RuntimeError: the machine has no thread to give.
         """
         late = self._late is not None and not self._late.done()
-        if late or not self._seat.acquire(timeout=max(0.0, patience)):
-            raise StillRunning
+        seat = self._seat
+        try:
+            if not late and seat.acquire(timeout=max(0.0, patience)):
+                return self._begin(function, seat)
+        except RuntimeError:
+            raise
+        except BaseException:  # a signal's handler raised: it cannot be told whose the seat is
+            self._seat = threading.Lock()
+            raise
+        raise StillRunning
+
+    def _begin(self, function: Callable[[], T], seat: threading.Lock) -> Future[T]:
         future: Future[T] = Future()
 
         def job() -> None:
             try:
                 result = function()
             except BaseException as error:  # noqa: BLE001 - it is the caller's to judge
-                self._seat.release()
+                seat.release()
                 future.set_exception(error)
             else:
-                self._seat.release()
+                seat.release()
                 future.set_result(result)
 
         try:
             self._start()
         except RuntimeError:
-            self._seat.release()
+            seat.release()
             raise
         self._jobs.put(job)
         return future

@@ -43,7 +43,10 @@ class Duty:
         self._broke = broke
         self._clock = clock
         self._gather = gather
-        self._condition = threading.Condition()
+        # `with` on the condition itself would be Python code, which what a signal's handler raises
+        # may leave with the lock held.
+        self._lock = threading.RLock()
+        self._condition = threading.Condition(self._lock)
         self.woken = False
         self._thread: threading.Thread | None = None
         self._over = True
@@ -79,12 +82,12 @@ class Duty:
     def wake(self) -> None:
         """Have the work done soon."""
         if not self.woken:
-            with self._condition:
+            with self._lock:
                 self._rouse()
 
     def ask(self) -> int:
         """Ask for all that there is to do now; return a ticket for `served`."""
-        with self._condition:
+        with self._lock:
             self._asked += 1
             self._rouse()
             return self._asked
@@ -99,7 +102,7 @@ class Duty:
         """
         if self.mine:
             return False
-        with self._condition:
+        with self._lock:
             self._condition.wait_for(
                 lambda: self._served >= ticket or self._closing or in_vain(), max(0.0, timeout)
             )
@@ -107,23 +110,23 @@ class Duty:
 
     def look(self) -> None:
         """Have those who wait in `served` look again."""
-        with self._condition:
+        with self._lock:
             self._condition.notify_all()
 
     def breathe(self) -> None:
         """Leave the interpreter to others for a moment, unless somebody waits for this work."""
-        with self._condition:
+        with self._lock:
             self._condition.wait_for(self._wanted, self._gather)
 
     def pause(self) -> None:
         """Let the thread end after what it is at, until `resume`."""
-        with self._condition:
+        with self._lock:
             self._pausing = True
             self._condition.notify_all()
 
     def resume(self, *, begin: bool) -> None:
         """End a pause; the thread begins anew, or when it is woken next."""
-        with self._condition:
+        with self._lock:
             self._pausing = False
             self.woken = self.woken and begin
             if begin and self._thread is not None:
@@ -131,13 +134,13 @@ class Duty:
 
     def retire(self) -> None:
         """Let the thread end for good when all is done that there is to do now."""
-        with self._condition:
+        with self._lock:
             self._retiring = self.woken = True
             self._condition.notify_all()
 
     def stop(self) -> None:
         """Let the thread end for good after what it is at."""
-        with self._condition:
+        with self._lock:
             self._closing = True
             self._condition.notify_all()
 
@@ -172,7 +175,7 @@ class Duty:
                 wait = self._work()
             except Exception as error:  # noqa: BLE001 - a thread that ends would end its duty
                 fully, wait = False, self._broke(error)
-            with self._condition:
+            with self._lock:
                 self._next = self._clock.monotonic() + wait
                 if not self.ending:
                     self._served, self._fully = ticket, fully
@@ -181,7 +184,7 @@ class Duty:
 
     def _turn(self) -> int | None:
         """Wait for something to do, and for the rest of a burst; None ends the thread."""
-        with self._condition:
+        with self._lock:
             wait = self._next - self._clock.monotonic()
             self._condition.wait_for(lambda: self.woken or self._wanted(), max(0.0, wait))
             self._condition.wait_for(self._wanted, self._gather)

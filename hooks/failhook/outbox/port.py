@@ -211,6 +211,17 @@ class Transaction(Ledger, Protocol):
         ...
 
 
+class Opening(AbstractContextManager[Transaction], Protocol):
+    """A transaction for a ``with`` block."""
+
+    def end(self) -> None:
+        """Roll back and give back what is held, unless the block has ended.
+
+        What a signal's handler raises may keep Python from ending it: see `failhook.outbox.within`.
+        """
+        ...
+
+
 class Outbox(Protocol):
     """What the drainer needs. Each call is a transaction of its own.
 
@@ -358,7 +369,7 @@ class Outbox(Protocol):
 class Store(Outbox, Protocol):
     """A ledger and an outbox in one place."""
 
-    def transaction(self) -> AbstractContextManager[Transaction]:
+    def transaction(self) -> Opening:
         """Begin a transaction: it commits when the block ends and rolls back when it raises.
 
         Raises:

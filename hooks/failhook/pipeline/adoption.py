@@ -11,6 +11,7 @@ from failhook.evidence import Evidence
 from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
 from failhook.host import Fate
 from failhook.outbox.port import Store
+from failhook.outbox.within import within
 from failhook.pipeline.answers import (
     FAILED,
     HELD,
@@ -81,15 +82,17 @@ class Adoption:
 
         Plugins are asked for their verdict here, and a plugin may want the store itself.
         """
-        with store.transaction() as ledger:
-            account = ledger.account(task.key)
-            last = None if account is None else self._last(ledger, task, account)
+        last = within(store, lambda ledger: self._last_of(ledger, task))
         if last is None or last.state is not AttemptState.OPEN:
             return None
         evidence = self._left_open(last, task)
         if evidence is None:
             return None
         return Loss(last.task.attempt_key, self.judge(last.task, evidence))
+
+    def _last_of(self, ledger: Ledger, task: Task) -> Attempt | None:
+        account = ledger.account(task.key)
+        return None if account is None else self._last(ledger, task, account)
 
     def start(
         self, ledger: Ledger, task: Task, oom_host: int | None, loss: Loss | None

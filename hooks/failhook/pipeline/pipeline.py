@@ -6,9 +6,10 @@ import os
 import random as _random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, TypeVar
 
 from failhook import host
 from failhook.classify import Classifier, Rule
@@ -19,15 +20,17 @@ from failhook.details import FailureDetails
 from failhook.errors import StartRefused, StoreError
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
-from failhook.gate.ledger import Attempt, AttemptState
+from failhook.gate.ledger import Attempt
 from failhook.gate.overrides import Policies
 from failhook.manager import Manager
 from failhook.metrics import Metrics
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.port import AT_ONCE, Store, Transaction
-from failhook.pipeline.adoption import Refusal, lost
+from failhook.outbox.within import within
+from failhook.pipeline.adoption import Refusal, Start, lost
 from failhook.pipeline.chance import Chance
 from failhook.pipeline.numbering import Numbering
+from failhook.pipeline.oom import with_oom
 from failhook.pipeline.process import Process, begin
 from failhook.pipeline.records import RESOLUTIONS, Failure, Records, Resolution
 from failhook.pipeline.restart import Granted, between_attempts, orphans
@@ -49,6 +52,7 @@ from failhook.redact import Redactor
 from failhook.stores.memory import MemoryStore
 from failhook.task import Task
 
+T = TypeVar("T")
 Dispatch = Literal["thread", "inline", "none"]
 
 _DISPATCH: Final = ("thread", "inline", "none")
@@ -180,10 +184,13 @@ class Pipeline:
         if self._dispatch == "thread":
             here.drainer.take_over()
         loss = here.adoption.loss(self.store, task)
-        with self.store.transaction() as transaction:
-            start = here.adoption.start(transaction, task, host.oom_kills(), loss)
-            plugins = self._enqueue(transaction, start.events)
-        self._deliver(plugins)
+        oom_kills = host.oom_kills()
+
+        def change(ledger: Transaction) -> tuple[Start | Refusal, Sequence[FailureEvent]]:
+            start = here.adoption.start(ledger, task, oom_kills, loss)
+            return start, start.events
+
+        start = self._commit(change)
         if isinstance(start, Refusal):
             raise StartRefused(start.decision, start.story)
         opened = task.at_attempt(start.attempt.task.attempt)
@@ -200,11 +207,14 @@ class Pipeline:
         check_task("attach", task)
         check_pid(pid)
         task = self._numbering.of(task)
-        with self.store.transaction() as ledger:
+
+        def change(ledger: Transaction) -> None:
             attempt = ledger.attempt(task.attempt_key)
             if attempt is not None and attempt.owner is not None:
                 owner = replace(attempt.owner, child=pid, child_started=host.process_started(pid))
                 ledger.save_attempt(attempt._replace(owner=owner))
+
+        within(self.store, change)
 
     def failed(self, task: Task, evidence: Evidence, *, simulated: bool = False) -> Decision:
         """Classify, decide, commit, and hand to the drainer; the same attempt counts once.
@@ -224,14 +234,12 @@ class Pipeline:
         if self._numbering:
             task = self._numbering.of(task)
         if evidence.facts.get("signal") == _SIGKILL:
-            evidence = self._with_oom(task, evidence)
+            evidence = with_oom(self.store, self._here.me, task, evidence)
         failure = self._judge(task, evidence)
         records = self._here.records
-        with self.store.transaction() as transaction:
-            decision, events = records.failed(transaction, task, failure, simulated=simulated)
-            plugins = self._enqueue(transaction, events)
-        self._deliver(plugins)
-        return decision
+        return self._commit(
+            lambda ledger: records.failed(ledger, task, failure, simulated=simulated)
+        )
 
     def succeeded(
         self, task: Task, evidence: Evidence | None = None, *, simulated: bool = False
@@ -255,11 +263,13 @@ class Pipeline:
         self._not_closed()
         given, task = task, self._numbering.of(task)
         suspect = None if evidence is None else self._judge(task, evidence)
-        with self.store.transaction() as transaction:
-            events = self._here.records.succeeded(transaction, task, suspect, simulated=simulated)
-            plugins = self._enqueue(transaction, events)
+        records = self._here.records
+
+        def change(ledger: Transaction) -> tuple[None, Sequence[FailureEvent]]:
+            return None, records.succeeded(ledger, task, suspect, simulated=simulated)
+
+        self._commit(change)
         self._numbering.forget(given)
-        self._deliver(plugins)
 
     def resolve(self, task: Task | str, resolution: Resolution, *, actor: str = "") -> Decision:
         """Release a task that is on hold.
@@ -280,13 +290,10 @@ class Pipeline:
         check_text("resolve(actor=...)", actor)
         self._not_closed()
         key = task if isinstance(task, str) else task.key
-        with self.store.transaction() as transaction:
-            decision, events = self._here.records.resolved(
-                transaction, key, resolution, actor or self._here.records.observer
-            )
-            plugins = self._enqueue(transaction, events)
-        self._deliver(plugins)
-        return decision
+        records = self._here.records
+        return self._commit(
+            lambda ledger: records.resolved(ledger, key, resolution, actor or records.observer)
+        )
 
     def orphans(self) -> Sequence[Attempt]:
         """Return the open attempts of this host whose supervisor is gone.
@@ -319,14 +326,11 @@ class Pipeline:
         for orphan in self.orphans():
             fate = "process_gone" if orphan.owner is None else host.owner_fate(orphan.owner)
             failure = self._judge(orphan.task, lost(orphan, fate))
-            with self.store.transaction() as transaction:
-                known = transaction.attempt(orphan.task.attempt_key)
-                if known is None or known.state is not AttemptState.OPEN:
-                    continue
-                decision, events = self._here.records.failed(transaction, orphan.task, failure)
-                plugins = self._enqueue(transaction, events)
-            self._deliver(plugins)
-            reaped.append((orphan.task, decision))
+            decision = self._commit(
+                partial(self._here.records.lost, task=orphan.task, failure=failure)
+            )
+            if decision is not None:
+                reaped.append((orphan.task, decision))
         return reaped
 
     def flush(self, timeout: float = 5.0) -> bool:
@@ -409,25 +413,16 @@ class Pipeline:
             details = replace(details, executor=executor)
         return Failure(details, evidence.error)
 
-    def _with_oom(self, task: Task, evidence: Evidence) -> Evidence:
-        """Add how far the host's OOM counter moved since the start, to judge a SIGKILL by."""
-        facts = evidence.facts
-        if "oom_host" in facts or "oom_own" in facts:
-            return evidence
-        now = host.oom_kills()
-        if now is None:
-            return evidence
-        with self.store.transaction() as ledger:
-            attempt = ledger.attempt(task.attempt_key)
-        owner = None if attempt is None else attempt.owner
-        before = None if attempt is None else attempt.oom_host
-        here = owner is not None and (owner.host, owner.boot_id) == (
-            self._here.me.host,
-            self._here.me.boot_id,
-        )
-        if before is None or not here:
-            return evidence
-        return replace(evidence, facts={**facts, "oom_host": now - before})
+    def _commit(self, change: Callable[[Transaction], tuple[T, Sequence[FailureEvent]]]) -> T:
+        """Make a change and add its events in one transaction, and have them delivered."""
+
+        def whole(transaction: Transaction) -> tuple[T, Sequence[str]]:
+            result, events = change(transaction)
+            return result, self._enqueue(transaction, events)
+
+        result, plugins = within(self.store, whole)
+        self._deliver(plugins)
+        return result
 
     def _enqueue(self, transaction: Transaction, events: Sequence[FailureEvent]) -> Sequence[str]:
         """Put the events into the outbox; return the plugins that any of them is for."""

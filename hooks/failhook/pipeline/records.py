@@ -102,6 +102,15 @@ class Records:
         )
         return attempt
 
+    def lost(
+        self, ledger: Ledger, task: Task, failure: Failure
+    ) -> tuple[Decision | None, Sequence[FailureEvent]]:
+        """Count an attempt as lost that is still open; None where it is not."""
+        known = ledger.attempt(task.attempt_key)
+        if known is None or known.state is not _OPEN:
+            return None, ()
+        return self.failed(ledger, task, failure)
+
     def failed(
         self, ledger: Ledger, task: Task, failure: Failure, *, simulated: bool = False
     ) -> tuple[Decision, Sequence[FailureEvent]]:

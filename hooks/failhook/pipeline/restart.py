@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from failhook import host
 from failhook.clock import Clock
 from failhook.decision import Decision
-from failhook.gate.ledger import Attempt
+from failhook.gate.ledger import Attempt, Ledger
 from failhook.outbox.port import Store
+from failhook.outbox.within import within
 from failhook.task import Task
 
 
@@ -35,8 +36,7 @@ class Granted:
 
 def orphans(store: Store, this_host: str) -> Sequence[Attempt]:
     """Return the open attempts of a host whose supervisor is gone."""
-    with store.transaction() as ledger:
-        attempts = ledger.open_attempts(this_host)
+    attempts = within(store, lambda ledger: ledger.open_attempts(this_host))
     return [
         attempt
         for attempt in attempts
@@ -51,12 +51,15 @@ def between_attempts(store: Store, clock: Clock) -> Sequence[Granted]:
     Raises:
         StoreError: the store cannot be read.
     """
-    with store.transaction() as ledger:
-        accounts = ledger.between_attempts()
-        last = [ledger.attempt(f"{each.key}/{each.last_attempt}") for each in accounts]
+    last = within(store, _last_attempts)
     now = clock.now()
     found = [_granted(attempt, now) for attempt in last if attempt is not None]
     return sorted((each for each in found if each is not None), key=lambda each: each.due)
+
+
+def _last_attempts(ledger: Ledger) -> Sequence[Attempt | None]:
+    accounts = ledger.between_attempts()
+    return [ledger.attempt(f"{each.key}/{each.last_attempt}") for each in accounts]
 
 
 def _granted(attempt: Attempt, now: datetime) -> Granted | None:

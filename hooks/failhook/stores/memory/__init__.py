@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
+from failhook.errors import StoreError
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt, AttemptState, LastFailure
 from failhook.outbox.port import Bounds, Side, StoreReport, Tally
 from failhook.stores.memory.groups import MemoryGroups
 from failhook.stores.memory.reading import began, history_of, jobs_of, tally_of
+from failhook.stores.session import Session
 from failhook.stores.tallies import clock_problems
 
 BOUNDS: Final = Bounds(events=8_000, bytes=16 * 1024 * 1024)
@@ -44,6 +45,7 @@ class MemoryStore(MemoryGroups):
         self.open: dict[str, Attempt] = {}
         self.last_failures: dict[str, LastFailure] = {}
         self._state: dict[tuple[str, str], str] = {}
+        self._changing = False
 
     def keep_account(self, account: Account) -> None:
         """Write an account, and forget tasks that ended long ago; the caller has the lock."""
@@ -58,10 +60,10 @@ class MemoryStore(MemoryGroups):
             self._forget_task(next(iter(ended)))
 
     def _forget_task(self, key: str) -> None:
-        self._ended_attempts -= self._ended.pop(key)
-        del self.accounts[key]
+        self.accounts.pop(key, None)  # it may be cut off here and done again
         for attempt_key in self.attempts.pop(key, {}):
             self.open.pop(attempt_key, None)
+        self._ended_attempts -= self._ended.pop(key)
 
     def keep_last_failure(self, failure: LastFailure) -> None:
         """Write the last failure of a job, and forget the oldest; the caller has the lock."""
@@ -71,8 +73,35 @@ class MemoryStore(MemoryGroups):
         if len(known) > self._keep:
             del known[next(iter(known))]
 
-    def transaction(self) -> MemoryTransaction:
-        return MemoryTransaction(self)
+    def transaction(self) -> Session[MemoryTransaction]:
+        return Session(self._steps())
+
+    def _steps(self) -> Generator[MemoryTransaction]:
+        with self.lock:
+            if self._changing:
+                msg = "store memory: this thread is in a transaction already"
+                raise StoreError(msg)
+            self._changing = True
+            try:
+                transaction = MemoryTransaction(self)
+                yield transaction
+                try:
+                    transaction.commit()
+                except BaseException:  # what a signal's handler raised: either all of it or nothing
+                    self.mend()
+                    transaction.commit()
+                    raise
+            finally:
+                self._changing = False
+
+    def after_fork_in_child(self) -> None:
+        super().after_fork_in_child()
+        self._changing = False
+
+    def mend(self) -> None:
+        """Derive anew what follows from the rest, where a change was cut off in the middle."""
+        super().mend()
+        self._ended_attempts = sum(self._ended.values())
 
     def get_state(self, plugin: str, key: str) -> str | None:
         with self.lock:
@@ -135,7 +164,7 @@ class MemoryStore(MemoryGroups):
 class MemoryTransaction:
     """Keeps what is written until the block ends, and forgets it when the block raises."""
 
-    __slots__ = ("_accounts", "_attempts", "_events", "_last_failures", "_lock", "_store")
+    __slots__ = ("_accounts", "_attempts", "_events", "_last_failures", "_store")
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
@@ -144,24 +173,8 @@ class MemoryTransaction:
         self._last_failures: dict[str, LastFailure | None] = {}
         self._events: list[tuple[FailureEvent, Sequence[str], datetime]] = []
 
-    def __enter__(self) -> Self:
-        self._lock = self._store.lock
-        self._lock.acquire()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        try:
-            if kind is None:
-                self._commit()
-        finally:
-            self._lock.release()
-
-    def _commit(self) -> None:
+    def commit(self) -> None:
+        """Write it all; to do so again changes nothing."""
         store = self._store
         for attempt_key, attempt in self._attempts.items():
             store.attempts.setdefault(attempt.task.key, {})[attempt_key] = attempt

@@ -69,6 +69,11 @@ class MemoryOutbox:
             if queue.bytes > bounds.bytes or len(queue.passing) + len(queue.final) > bounds.events:
                 self._drop_beyond(queue)
 
+    def mend(self) -> None:
+        """Derive the queues anew from the rows, of which each is there or is not."""
+        for queue in self._queues.values():
+            queue.derive([row for row in self._rows.values() if row.queue is queue])
+
     def _copy(self, row: Row) -> Row:
         """Add a row of the same event for the same plugin."""
         queue = row.queue
@@ -85,14 +90,16 @@ class MemoryOutbox:
             key = (queue.plugin, str(event.failure_details.kind), 0)
             seen = event.observed_at
             before = self._drops.get(key) or Drop(*key, 0, 0, seen, seen)
-            self._drops[key] = before._replace(
+            after = before._replace(
                 events=before.events + 1,
                 final=before.final + event.final,
                 since=min(before.since, seen),
                 until=max(before.until, seen),
             )
             queue.detach(row)
-            self._forget(row)
+            self._drops[key] = after  # no call between these two: no signal is heard there
+            del self._rows[row.id]
+            queue.lose(row)
 
     def claim(
         self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str

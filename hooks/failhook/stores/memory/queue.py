@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from heapq import heapify, heappop, heappush
@@ -82,6 +83,25 @@ class Queue:
     passing: dict[int, Row] = field(default_factory=dict[int, Row])
     final: dict[int, Row] = field(default_factory=dict[int, Row])
     bytes: int = 0
+
+    def derive(self, rows: Sequence[Row]) -> None:
+        """Make everything but the groups' times anew from the rows, oldest first."""
+        self.passing = {row.id: row for row in rows if not row.event.final}
+        self.final = {row.id: row for row in rows if row.event.final}
+        self.known = dict(Counter(row.event.event_id for row in rows))
+        self.bytes = sum(row.size for row in rows)
+        living = [row for row in rows if row.died_at is None]
+        self.leased = {row.id: row for row in living if row.owner}
+        for group in self.groups.values():
+            group.rows = {}
+        self.heap, self.lines = [], {}
+        for row in living:
+            if row.group_key:
+                self.groups[row.group_key].rows[row.id] = row
+            else:
+                self.attach(row)
+        self.heap = [entry for entry in self.heap if entry[1] not in self.leased]
+        heapify(self.heap)
 
     def lose(self, row: Row) -> None:
         """Count a row no more."""

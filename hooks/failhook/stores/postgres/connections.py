@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Condition, RLock, get_ident
+from threading import RLock, get_ident
+from time import monotonic, sleep
 from typing import Final
 
 from psycopg import Error, ProgrammingError, RawCursor, pq
@@ -29,6 +30,9 @@ _DEFAULTS: Final = {
 _GRACE: Final = 2.0
 """Seconds that a server has to end a statement itself."""
 
+_TURN: Final = 0.002
+"""Seconds between two looks whether a connection is free, where all are in use."""
+
 _PREPARED: Final = 500
 """Statements that a connection keeps prepared: more than there are."""
 
@@ -43,6 +47,9 @@ class Connections:
         url: where the database is.
         greet: is called with each new connection.
 
+    Attributes:
+        busy: what each thread has taken, by its number; None while it connects.
+
     Raises:
         StoreError: the URL has a parameter that nobody knows, or is none.
     """
@@ -52,29 +59,41 @@ class Connections:
         self._greet = greet
         self._conninfo = _conninfo(url)
         self._kept: list[PatientConnection] = []
-        self._busy: dict[int, PatientConnection | None] = {}
+        self.busy: dict[int, PatientConnection | None] = {}
         self._pid = os.getpid()
         self.lock = RLock()
-        self._freed = Condition(self.lock)
         watch_forks(self)
 
-    def take(self) -> tuple[PatientConnection, bool]:
-        """Return a connection for this thread alone, and whether it was just made.
+    def check_free(self) -> int:
+        """Return this thread's number: what it takes is kept under it in `busy`.
 
         Raises:
-            StoreError: none can be had.
+            StoreError: it has taken a connection already.
         """
         if self._pid != os.getpid():  # forked behind Python's back
             self.lock = RLock()
             self.after_fork_in_child()
         thread = get_ident()
-        kept = self._reserve(thread)
-        try:
-            connection = kept or self._connect()
-        except BaseException:
-            self._free(thread)
-            raise
-        self._busy[thread] = connection
+        if thread in self.busy:
+            msg = f"store {self._url.where}: this thread is in a transaction already"
+            raise StoreError(msg)
+        return thread
+
+    def mine(self, connection: PatientConnection) -> bool:
+        """Return whether this thread has taken a connection and has not given it back."""
+        return self.busy.get(get_ident()) is connection
+
+    def take(self) -> tuple[PatientConnection, bool]:
+        """Return a connection for this thread alone, and whether it was just made.
+
+        Whatever comes of it, the caller takes the thread out of `busy` in the end.
+
+        Raises:
+            StoreError: none can be had.
+        """
+        kept = self._reserve(get_ident())
+        connection = kept or self._connect()
+        self.busy[get_ident()] = connection
         return connection, kept is None
 
     def renew(self, connection: PatientConnection) -> PatientConnection:
@@ -87,15 +106,18 @@ class Connections:
         """
         connection.close()
         self.close()
-        renewed = self._busy[get_ident()] = self._connect()
+        renewed = self.busy[get_ident()] = self._connect()
         return renewed
 
-    def give_back(self, connection: PatientConnection) -> None:
-        """End what `take` began; a connection that is not at rest is closed."""
+    def give_back(self, connection: PatientConnection, *, whole: bool) -> None:
+        """Keep a connection for the next one; one that is not at rest, or not whole, is closed."""
         at_rest = connection.pgconn.transaction_status == pq.TransactionStatus.IDLE
-        if not at_rest:
+        if not (at_rest and whole):
             connection.close()
-        self._free(get_ident(), connection if at_rest else None)
+        with self.lock:
+            mine = self.busy.pop(get_ident(), None) is connection
+            if mine and at_rest and whole:
+                self._kept.append(connection)
 
     def close(self) -> None:
         """Close what is kept; the next use connects anew."""
@@ -109,39 +131,32 @@ class Connections:
 
     def after_fork_in_child(self) -> None:
         """Let go of what is the parent's, without a word to the server."""
-        for connection in (*self._kept, *self._busy.values()):
+        for connection in (*self._kept, *self.busy.values()):
             if connection is not None:
                 _cut_off(connection)
         self._kept = []
-        self._busy = {}
+        self.busy = {}
         self._pid = os.getpid()
-        self._freed = Condition(self.lock)
 
     def _reserve(self, thread: int) -> PatientConnection | None:
-        """Wait for one of our places; return a connection that was kept, if there is one."""
+        """Wait for one of our places; return a connection that was kept, if there is one.
+
+        A `threading.Condition` is not safe from what a signal's handler raises, hence the turns.
+        """
         url = self._url
-        with self._freed:
-            if thread in self._busy:
-                msg = f"store {url.where}: this thread is in a transaction already"
-                raise StoreError(msg)
-            if not self._freed.wait_for(self._has_room, url.lock_timeout):
+        end = monotonic() + url.lock_timeout
+        while True:
+            with self.lock:
+                if len(self.busy) < url.connections:
+                    self.busy[thread] = None
+                    return self._kept.pop() if self._kept else None
+            if monotonic() > end:
                 msg = (
                     f"store {url.where}: all {url.connections} connections of this process were in "
                     "use for longer than lock_timeout; raise `connections` in the URL"
                 )
                 raise StoreError(msg)
-            self._busy[thread] = None
-            return self._kept.pop() if self._kept else None
-
-    def _has_room(self) -> bool:
-        return len(self._busy) < self._url.connections
-
-    def _free(self, thread: int, kept: PatientConnection | None = None) -> None:
-        with self._freed:
-            self._busy.pop(thread, None)
-            if kept is not None:
-                self._kept.append(kept)
-            self._freed.notify()
+            sleep(_TURN)
 
     def _connect(self) -> PatientConnection:
         url = self._url

@@ -71,12 +71,18 @@ class Cursor:
     def fetchall(self) -> list[Any]:
         return self._cursor.fetchall()
 
-    def end(self, *, commit: bool) -> None:
-        """Commit or roll back, and let go of the connection.
+    def end(self, *, commit: bool, whole: bool = True) -> None:
+        """Commit or roll back, and let go of the connection; a second time changes nothing.
+
+        Args:
+            commit: whether to commit.
+            whole: False where a statement may have been cut off by what a signal's handler raised.
 
         Raises:
             psycopg.Error: it is not committed, or that cannot be known.
         """
+        if not self._connections.mine(self._connection):
+            return
         try:
             status = self._connection.pgconn.transaction_status
             if not commit:
@@ -88,7 +94,7 @@ class Cursor:
             elif status != _IDLE:
                 raise InFailedSqlTransaction("one of its statements failed before")
         finally:
-            self._connections.give_back(self._connection)
+            self._connections.give_back(self._connection, whole=whole)
 
     def _run(self, sql: str, values: Values | None) -> None:
         try:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Generator
 from datetime import datetime
-from types import TracebackType
 from typing import Final, cast
 
 from psycopg import Error
@@ -19,6 +18,7 @@ from failhook.stores.postgres.refusals import refused
 from failhook.stores.postgres.schema import in_schema, lock_number, prepare
 from failhook.stores.postgres.url import Url
 from failhook.stores.records import to_json
+from failhook.stores.session import Session
 from failhook.stores.sql import database as port
 from failhook.stores.sql.queries import migrations, queries
 
@@ -59,11 +59,50 @@ class Database:
         with self.reading():
             pass  # a connection was made, and the schema looked at
 
-    def transaction(self) -> Session:
-        return Session(self, self._begin)
+    def transaction(self) -> Session[Cursor]:
+        """Begin to write; the first statement begins the transaction."""
+        return Session(self._steps(self._begin))
 
-    def reading(self) -> Session:
-        return Session(self, "")
+    def reading(self) -> Session[Cursor]:
+        """Begin to read: each statement sees what is committed when it begins."""
+        return Session(self._steps(""))
+
+    def _steps(self, begin: str) -> Generator[Cursor]:
+        """Commit; roll back when the block raised or the commit fails.
+
+        A commit whose answer is lost may have happened. To try again is safe then, since nothing
+        counts twice: not a report of the same attempt, an event that is there, a row that is gone.
+        """
+        pid, cursor, committing = os.getpid(), None, False
+        connections = self.connections
+        thread = connections.check_free()
+        try:
+            cursor = Cursor(connections, begin)
+            yield cursor
+            if pid == os.getpid():
+                committing = True
+                cursor.end(commit=True)
+        except BaseException as error:
+            if pid != os.getpid():
+                raise self._forked() from error
+            if cursor is not None:
+                cursor.end(commit=False, whole=isinstance(error, (Error, StoreError)))
+            if isinstance(error, (UndefinedTable, InvalidSchemaName)):
+                self.close()  # a new connection makes what is not there
+            if isinstance(error, Error):
+                raise refused(self.url, error, committing=committing) from error
+            raise
+        finally:
+            if pid == os.getpid():
+                connections.busy.pop(thread, None)
+        if pid != os.getpid():
+            raise self._forked()
+
+    def _forked(self) -> StoreError:
+        return StoreError(
+            f"store {self.where}: this process was forked in the middle of a transaction, which is "
+            "its parent's to end; fork between transactions"
+        )
 
     def insert(self, cursor: port.Cursor, sql: str, values: port.Values, /) -> int:
         (identity,) = cursor.execute(sql, values).fetchone()
@@ -112,48 +151,3 @@ class Database:
     def close(self) -> None:
         """Close what no transaction uses; the next use connects anew."""
         self.connections.close()
-
-
-class Session:
-    """One connection, for as long as a block lasts.
-
-    To write, it is a transaction. To read, each statement sees what is committed when it begins.
-    """
-
-    __slots__ = ("_begin", "_cursor", "_database", "_pid")
-
-    def __init__(self, database: Database, begin: str) -> None:
-        self._database = database
-        self._begin = begin
-
-    def __enter__(self) -> Cursor:
-        self._pid = os.getpid()
-        self._cursor = Cursor(self._database.connections, self._begin)
-        return self._cursor
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Commit; roll back when the block raised or the commit fails.
-
-        A commit whose answer is lost may have happened. To try again is safe then, since nothing
-        counts twice: not a report of the same attempt, an event that is there, a row that is gone.
-        """
-        url = self._database.url
-        if self._pid != os.getpid():
-            msg = (
-                f"store {url.where}: this process was forked in the middle of a transaction, which "
-                "is its parent's to end; fork between transactions"
-            )
-            raise StoreError(msg) from error
-        try:
-            self._cursor.end(commit=kind is None)
-        except Error as refusal:
-            raise refused(url, refusal, committing=True) from refusal
-        if isinstance(error, (UndefinedTable, InvalidSchemaName)):
-            self._database.close()  # a new connection makes what is not there
-        if isinstance(error, Error):
-            raise refused(url, error) from error

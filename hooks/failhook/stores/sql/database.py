@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
+
+from failhook.stores.session import Session
 
 Values = Sequence[str | int | float | None]
 
@@ -57,11 +58,11 @@ class Database(Protocol):
         """The statements by name; which values each takes is said in SQLite's ``queries.sql``."""
         ...
 
-    def transaction(self) -> AbstractContextManager[Cursor]:
+    def transaction(self) -> Session[Any]:
         """Begin to write: it commits when the block ends and rolls back when it raises."""
         ...
 
-    def reading(self) -> AbstractContextManager[Cursor]:
+    def reading(self) -> Session[Any]:
         """Begin to read only; nobody who writes is held out, or waits."""
         ...
 

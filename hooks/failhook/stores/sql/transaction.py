@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime
 from logging import ERROR
 from types import TracebackType
@@ -43,10 +42,10 @@ class SqlTransaction:
     )
 
     _cursor: Cursor
-    _session: AbstractContextManager[Cursor]
 
     def __init__(self, database: Database, texts: Texts, headroom: Headroom) -> None:
         self._database = database
+        self._session = database.transaction()
         self._sql = database.sql
         self._texts = texts
         self._headroom = headroom
@@ -54,8 +53,11 @@ class SqlTransaction:
         self._fresh: set[str] = set()
 
     def __enter__(self) -> Self:
-        self._session = self._database.transaction()
-        self._cursor = self._session.__enter__()
+        try:
+            self._cursor = self._session.__enter__()
+        except BaseException:
+            self.end()
+            raise
         return self
 
     def __exit__(
@@ -65,6 +67,10 @@ class SqlTransaction:
         traceback: TracebackType | None,
     ) -> None:
         self._session.__exit__(kind, error, traceback)
+
+    def end(self) -> None:
+        """Roll back, unless it is over already."""
+        self._session.end()
 
     def account(self, key: str) -> Account | None:
         self._hold(key)

@@ -6,16 +6,15 @@ import ctypes
 import os
 import sqlite3
 from collections.abc import Collection, Generator, Mapping
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
-from typing import Final, Self, cast
+from typing import Final, cast
 from weakref import finalize
 
 from failhook.errors import StoreError
 from failhook.stores.forks import watch_forks
+from failhook.stores.session import Session
 from failhook.stores.sql.database import Cursor, Health, Values
 from failhook.stores.sql.queries import migrations, queries
 from failhook.stores.sqlite.health import examined
@@ -74,30 +73,40 @@ class Database:
         self.lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._cursor: sqlite3.Cursor | None = None
-        self._held = self.lock
+        self._live = False
         self._file = (0, 0)
         self._spoilt = ""
         self._pid = os.getpid()
         watch_forks(self)
-        with self:
+        with self.transaction():
             pass
 
-    def transaction(self) -> Self:
+    def transaction(self) -> Session[sqlite3.Cursor]:
         """Begin a transaction that holds out every other writer, of whatever task."""
-        return self
+        return Session(self._steps("BEGIN IMMEDIATE"))
 
-    def __enter__(self) -> sqlite3.Cursor:
-        return self._begin("BEGIN IMMEDIATE")
+    def reading(self) -> Session[sqlite3.Cursor]:
+        return Session(self._steps("BEGIN"))
 
-    @contextmanager
-    def reading(self) -> Generator[sqlite3.Cursor]:
-        cursor = self._begin("BEGIN")
-        try:
-            yield cursor
-        except BaseException as error:
-            self.__exit__(type(error), error, None)
-            raise
-        self.__exit__(None, None, None)
+    def _steps(self, statement: str) -> Generator[sqlite3.Cursor]:
+        """Commit; roll back when the block raised or the commit fails."""
+        with self.lock:
+            try:
+                cursor = self._usable()
+                self._live = True
+                try:
+                    cursor.execute(statement)
+                    yield cursor
+                    if self._cursor is not cursor:
+                        msg = f"store {self.path}: it was closed in the middle of a transaction"
+                        raise StoreError(self._spoilt or msg)
+                    cursor.execute("COMMIT")
+                finally:
+                    self._live = False
+                    if self._cursor is cursor and cursor.connection.in_transaction:
+                        cursor.execute("ROLLBACK")
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                raise self._said(error) from error
 
     def insert(self, cursor: Cursor, sql: str, values: Values, /) -> int:
         cursor.execute(sql, values)
@@ -115,46 +124,6 @@ class Database:
         except sqlite3.Error as error:
             raise self._said(error) from error
 
-    def _begin(self, statement: str) -> sqlite3.Cursor:
-        lock = self.lock
-        lock.acquire()
-        try:
-            cursor = self._usable()
-            cursor.execute(statement)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            lock.release()
-            raise self._said(error) from error
-        except BaseException:
-            lock.release()
-            raise
-        self._held = lock
-        return cursor
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Commit; roll back when the block raised or the commit fails."""
-        try:
-            cursor = self._cursor
-            if cursor is None:
-                msg = f"store {self.path}: it was closed in the middle of a transaction"
-                raise StoreError(self._spoilt or msg)
-            try:
-                if kind is None:
-                    cursor.execute("COMMIT")
-            finally:
-                if cursor.connection.in_transaction:
-                    cursor.execute("ROLLBACK")
-        except sqlite3.Error as refusal:
-            raise self._said(refusal) from refusal
-        finally:
-            self._held.release()
-        if isinstance(error, sqlite3.Error):
-            raise self._said(error) from error
-
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
         with self.lock:
@@ -165,14 +134,16 @@ class Database:
     def _usable(self) -> sqlite3.Cursor:
         if self._pid != os.getpid():
             self.after_fork_in_child()
-        cursor = self._cursor
-        if self._spoilt:
-            raise StoreError(self._spoilt)
-        if cursor is None:
-            return self._open()
-        if cursor.connection.in_transaction:
+        if self._live:
             msg = f"store {self.path}: this thread is in a transaction already"
             raise StoreError(msg)
+        if self._spoilt:
+            raise StoreError(self._spoilt)
+        if self._cursor is not None and self._cursor.connection.in_transaction:
+            self.close()  # it could not be rolled back
+        cursor = self._cursor
+        if cursor is None:
+            return self._open()
         if self._file != self._file_now():
             self.close()
             msg = (
@@ -235,4 +206,5 @@ class Database:
                     "and cannot use the file; fork between transactions"
                 )
         self._connection = self._cursor = None
+        self._live = False
         self._pid = os.getpid()
