@@ -32,11 +32,11 @@ class Problems:
         return otherwise
 
     def tell(self) -> None:
-        """Tell all of it.
+        """Tell all of it, each once.
 
         Raises:
             ConfigError: something was wrong; ``more`` has what else was.
         """
         if self.found:
-            first, *more = self.found
+            first, *more = {str(error): error for error in self.found}.values()
             raise ConfigError(str(first), keys=first.keys, more=tuple(more))
