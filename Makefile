@@ -20,8 +20,9 @@ help: ## show the targets
 
 venv: $(VENV)/.dev ## make the development environment in $(VENV)
 
-demo: $(VENV)/.package ## tasks die for real, failhook tells why: no network, under 30 s
-	@$(BIN)/failhook demo
+demo: $(VENV)/.sinks ## tasks die for real, failhook tells why, to lineage, traces and people; under 30 s
+	@$(BIN)/failhook demo --events $(VENV)/demo.jsonl
+	@$(BIN)/python examples/three_views.py $(VENV)/demo.jsonl
 
 test: $(VENV)/.dev ## run the tests, with coverage
 	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered
@@ -59,15 +60,15 @@ clean: ## remove everything that these targets made
 
 # --- set-up -----------------------------------------------------------------------------------
 
-$(VENV)/.package: pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install --quiet --editable .
+$(VENV)/.sinks: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --editable '.[openlineage,otel,slack]'
 	@touch $@
 
 # pip learnt dependency groups in 25.1; the one that comes with Python 3.11 is older.
 $(VENV)/.dev: pyproject.toml | $(BIN)/pip
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/pip install --quiet --editable . --group dev
-	@touch $@ $(VENV)/.package
+	@touch $@ $(VENV)/.sinks
 
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "failhook needs Python 3.11 or later; none was found." \

@@ -73,6 +73,8 @@ def tree(spans: Iterable[ReadableSpan]) -> str:
 
 def _duration(span: ReadableSpan) -> str:
     seconds = ((span.end_time or 0) - (span.start_time or 0)) / 1e9
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
     return f"{seconds / 60:.0f} min" if seconds >= 60 else f"{seconds:.3g} s"
 
 

@@ -16,6 +16,7 @@ It needs nothing but failhook and a runner of tests, such as pytest.
 
 from __future__ import annotations
 
+from failhook.manager.provisions import VolatileState as MemoryState
 from failhook.testing.clock import ManualClock
 from failhook.testing.contract import PluginContract
 from failhook.testing.events import sample_event, sample_events
@@ -27,6 +28,7 @@ __all__ = [
     "Harness",
     "LoopbackServer",
     "ManualClock",
+    "MemoryState",
     "PluginContract",
     "Request",
     "sample_event",

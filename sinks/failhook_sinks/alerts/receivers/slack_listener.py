@@ -22,12 +22,13 @@ _MOST: Final = 1_000_000
 
 
 @contextmanager
-def listening(show: Callable[[str], None], port: int = 0) -> Generator[str]:
+def listening(show: Callable[[str], None], port: int = 0, *, width: int = 96) -> Generator[str]:
     """Listen, and show each message as people would see it.
 
     Args:
         show: called with the text of each message, in a thread of the server.
         port: of loopback; 0 takes a free one.
+        width: columns.
 
     Yields:
         The address: with ``/services/x`` behind it, it is the ``url`` of a ``slack_webhook``; with
@@ -38,7 +39,7 @@ def listening(show: Callable[[str], None], port: int = 0) -> Generator[str]:
         def do_POST(self) -> None:
             body = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), _MOST))
             payload: Mapping[str, Any] = json.loads(body)
-            show(f"{_heading(self.path, payload)}\n{in_terminal(payload)}")
+            show(f"{_heading(self.path, payload)}\n{in_terminal(payload, width)}")
             ts = payload.get("ts") or f"{time.time():.6f}"
             answer = json.dumps({"ok": True, "channel": CHANNEL, "ts": ts})
             said = (answer if self.path.startswith("/api/") else "ok").encode()
