@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from failhook.cli import main
+from tests.cli.alerting import SECRET
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,20 @@ def process():
             if stream is not None:
                 with suppress(BrokenPipeError):
                     stream.close()
+
+
+@pytest.fixture
+def run(process, monkeypatch):
+    """Return a function that runs the real command to its end; it never shows the secret."""
+    monkeypatch.setenv("HOOK_SECRET", SECRET)
+
+    def _run(*words: str, code: int, stdin: bytes = b"") -> tuple[str, str]:
+        child = process(*words, stdin=subprocess.PIPE)
+        out, err = child.communicate(stdin, timeout=60)
+        assert (code, False) == (child.returncode, SECRET.encode() in out + err), err
+        return out.decode(), err.decode()
+
+    return _run
 
 
 @pytest.fixture

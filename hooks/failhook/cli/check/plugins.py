@@ -54,6 +54,7 @@ def make_plugins(config: Config) -> Made:
         missing: list[ConfigError] = []
         given = provisions(config, name, VolatileState(), clock, secrets, missing=missing)
         unknown = {each.keys for each in missing}
+        unknown |= {keys[:-1] for keys in unknown if isinstance(keys[-1], int)}
         for each in missing:
             note(given.locate(each))
 
