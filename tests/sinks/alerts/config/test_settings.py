@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from failhook.plugin import ConfigError
+from failhook_sinks.alerts.owners import owner_of
 from failhook_sinks.alerts.settings import read_settings
 from failhook_sinks.alerts.tree import Threshold, every_route
 
@@ -160,4 +162,30 @@ def test_fallbacks_lead_in_no_circle():
 
     assert ["plugins.alerts.receivers.chat.fallback leads in a circle: chat -> pager -> chat"] == (
         problems(circle)
+    )
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_the_settings_that_the_docs_show_are_good(number):
+    """What a reader copies from the page on alerts can be read."""
+    page = (Path(__file__).parents[4] / "docs" / "alerts.md").read_text("utf-8")
+    shown = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[number]
+
+    assert "team" == read_settings(tomllib.loads(shown)["plugins"]["alerts"]).route.receiver
+
+
+def test_the_first_owner_that_matches_owns_it():
+    """By matchers, and by the task's own owner where the map gives none."""
+    owners = read(
+        ROUTE + '[owners.web]\nmatch = ["workflow =~ shop-.*"]\nmention = "@web"\n[owners.data]\n'
+    ).owners
+
+    def name(**labels: str) -> str | None:
+        found = owner_of(labels, owners)
+        return None if found is None else found.name
+
+    assert ("web", "data", None) == (
+        name(workflow="shop-eu", owner="data"),
+        name(workflow="nightly", owner="data"),
+        name(workflow="nightly", owner="ml"),
     )
