@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 import signal
 import threading
+from datetime import datetime
 from multiprocessing.connection import Connection
 
+from failhook.clock import SystemClock
+from failhook.errors import StoreError
 from failhook.evidence import Evidence
 from failhook.gate.overrides import Policies
 from failhook.manager import Manager
@@ -47,6 +50,35 @@ class Alarm:
         if self.armed:
             self.armed = False
             raise Interrupted
+
+
+class Signalling(SystemClock):
+    """A clock that sends this process a signal when the main thread reads it for the nth time."""
+
+    def __init__(self) -> None:
+        self.left = 0
+
+    def now(self) -> datetime:
+        self._count()
+        return super().now()
+
+    def monotonic(self) -> float:
+        self._count()
+        return super().monotonic()
+
+    def _count(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self.left -= 1
+            if not self.left:
+                signal.raise_signal(signal.SIGALRM)
+
+
+class Judging:
+    """A plugin that is asked in line, and has no opinion."""
+
+    @hookimpl
+    def classify_failure(self, task: Task) -> None:
+        del task
 
 
 class Heard:
@@ -102,6 +134,45 @@ def interrupt(where: str, count: int, longest: float, line: Connection | None) -
     assert (attempt, count) == (account.user, beside.user)
     assert pipeline.close(_STUCK)
     assert list(range(1, attempt + 1)) == heard.attempts
+
+
+def report_from_handlers(where: str) -> None:
+    """Let a signal's handler report an attempt of the same task, at every reading of the clock.
+
+    It is counted, or refused where the main thread is in a transaction just then.
+    """
+    clock, heard = Signalling(), Heard()
+    manager = Manager(clock=clock)
+    manager.register(Judging, "judging")
+    manager.register(heard, "heard")
+    pipeline = Pipeline(open_store(where), manager=manager, policies=_ENDLESS, clock=clock)
+    counted: list[int] = []
+    refused: list[str] = []
+
+    def handle(*_: object) -> None:
+        try:
+            pipeline.failed(_task("interrupted", 2 * reading), BUG)
+            counted.append(2 * reading)
+        except StoreError as error:
+            refused.append(str(error))
+
+    signal.signal(signal.SIGALRM, handle)
+    for reading in range(1, 100):
+        clock.left = reading
+        pipeline.failed(_task("interrupted", 2 * reading - 1), BUG)
+        counted.append(2 * reading - 1)
+        if clock.left > 0:
+            break
+    with pipeline.store.transaction() as ledger:
+        account = ledger.account(_task("interrupted", 1).key)
+    assert account is not None
+    assert len(counted) == account.user
+    assert 2 * reading - 2 == len(counted) + len(refused) - 1
+    assert refused
+    assert all("this thread is in a transaction already" in each for each in refused)
+    assert any(not number % 2 for number in counted)
+    assert pipeline.close(_STUCK)
+    assert sorted(counted) == sorted(heard.attempts)
 
 
 def _task(name: str, attempt: int) -> Task:

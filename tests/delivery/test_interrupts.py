@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.delivery.interrupts import interrupt, neighbour
+from tests.delivery.interrupts import interrupt, neighbour, report_from_handlers
 from tests.delivery.processes import run, start
 from tests.delivery.scale import times
 from tests.stores.conftest import POSTGRES
@@ -32,3 +32,15 @@ def test_interrupts_at_any_moment_leave_the_store_usable(
         ours.send(0)
         beside.join(20)
     assert 0 == beside.exitcode
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", POSTGRES])
+def test_a_signals_handler_may_report(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """A report from a handler in the middle of another one counts or is refused, and never hangs.
+
+    The same task is concerned, so that one of the two would overwrite what the other has counted.
+    """
+    wheres = {"memory": "memory", "sqlite": str(tmp_path / "store.db")}
+    run(report_from_handlers, wheres.get(kind) or request.getfixturevalue("postgres_url"))

@@ -71,7 +71,7 @@ class Health:
         self._told: set[tuple[str, str]] = set()
         self._interval = limits.probe
         self._probe_at: float | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may report too
         self._pid = os.getpid()
 
     @property
@@ -167,7 +167,7 @@ class Health:
             line,
         )
 
-    def _guard(self) -> threading.Lock:
+    def _guard(self) -> threading.RLock:
         if self._pid != os.getpid():  # forked: the parent may have held the lock just then
-            self._lock, self._pid = threading.Lock(), os.getpid()
+            self._lock, self._pid = threading.RLock(), os.getpid()
         return self._lock

@@ -35,7 +35,7 @@ class Drainer:
         self._means = means
         self._beside = beside
         self._lanes: dict[str, Lane] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may report too
         self._pid = os.getpid()
         self._closed = False
         self._retiring = False
@@ -157,7 +157,7 @@ class Drainer:
             if lane is None:
                 if not self._lanes:
                     atexit.register(self._at_exit)
-                lane = self._lanes[plugin] = Lane(plugin, self._means)
+                lane = self._lanes.setdefault(plugin, Lane(plugin, self._means))
                 self._watch.wake()
                 if self._closed:
                     lane.duty.stop()

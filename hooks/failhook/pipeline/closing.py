@@ -47,7 +47,7 @@ class Closing:
         self._counts = counts
         self._clock = clock
         self._owner = owner
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may close too
         self._begun = False
         self._over = threading.Event()
         self._nothing_waits: bool | None = None

@@ -93,7 +93,7 @@ class Counts:
         watch_forks(self)
 
     def _begin(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may report too
         self._hooks: dict[tuple[str, str], _Hook] = {}
         self._numbers: Counter[tuple[Instrument, _Attributes]] = Counter()
         self._durations: deque[tuple[float, _Attributes]] = deque(maxlen=_MOST_DURATIONS)
