@@ -37,6 +37,8 @@ def test_another_boot_and_another_host_are_told_apart() -> None:
     me = host.this_process()
     assert "rebooted" == host.owner_fate(replace(me, boot_id="another"))
     assert "elsewhere" == host.owner_fate(replace(me, host="another"))
+    assert "elsewhere" == host.owner_fate(replace(me, pid_namespace=me.pid_namespace + 1))
+    assert "alive" == host.owner_fate(replace(me, pid_namespace=0))
 
 
 @LINUX

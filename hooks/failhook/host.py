@@ -14,6 +14,7 @@ from failhook.gate.ledger import Owner
 Fate = Literal["alive", "process_gone", "rebooted", "elsewhere"]
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_PID_NAMESPACE: Final = Path("/proc/self/ns/pid")
 _VMSTAT: Final = Path("/proc/vmstat")
 _ENDED: Final = frozenset("ZXx")
 """States of a process that runs no more, although its parent has not collected it (proc(5))."""
@@ -22,12 +23,26 @@ _ENDED: Final = frozenset("ZXx")
 def this_process() -> Owner:
     """Return this process, told apart from any other that ever has its number."""
     pid = os.getpid()
-    return Owner(os.uname().nodename, pid, process_started(pid), boot_id())
+    return Owner(
+        host=os.uname().nodename,
+        pid=pid,
+        started=process_started(pid),
+        boot_id=boot_id(),
+        pid_namespace=pid_namespace(),
+    )
 
 
 def boot_id() -> str:
     """Return the id of this boot of the machine; "" where there is none."""
     return _text(_BOOT_ID).strip()
+
+
+def pid_namespace() -> int:
+    """Return the number of the namespace in which this process has its number; 0 if unknown."""
+    try:
+        return _PID_NAMESPACE.stat().st_ino
+    except OSError:
+        return 0
 
 
 def process_started(pid: int) -> int:
@@ -65,13 +80,17 @@ def process_alive(pid: int, started: int = 0) -> bool:
 def owner_fate(owner: Owner) -> Fate:
     """Return what became of the process that supervises an attempt.
 
-    ``elsewhere`` is another host, of which nothing can be said from here.
+    ``elsewhere`` is another host, or another container of a host of this name, of which nothing can
+    be said from here.
     """
     if owner.host != os.uname().nodename:
         return "elsewhere"
     boot = boot_id()
     if owner.boot_id and boot and owner.boot_id != boot:
         return "rebooted"
+    namespace = pid_namespace()
+    if owner.pid_namespace and namespace and owner.pid_namespace != namespace:
+        return "elsewhere"
     return "alive" if process_alive(owner.pid, owner.started) else "process_gone"
 
 

@@ -83,7 +83,7 @@ def an_open_attempt(task: Task, **more: object) -> Attempt:
         **{
             "task": task,
             "state": AttemptState.OPEN,
-            "owner": Owner("node-7", 4711, 99, "boot", 4712, 100),
+            "owner": Owner("node-7", 4711, 99, "boot", 4712, 100, 4026531836),
             "opened_at": NOW,
             "oom_host": 0,
             **more,

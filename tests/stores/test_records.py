@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from failhook.decision import Counters
 from failhook.details import Confidence, FailureDetails, Hint, Kind, Started
 from failhook.event import EventType
+from failhook.gate.ledger import Owner
 from failhook.policy import Policy
 from failhook.stores import records
 from tests.stores.samples import (
@@ -165,3 +166,8 @@ def test_a_time_comes_back_to_the_microsecond(moment):
     assert UTC is records.from_micros(micros).tzinfo
     assert (moment < LATER) == (micros < records.to_micros(LATER))
     assert datetime(1970, 1, 1, tzinfo=UTC) == records.from_micros(0)
+
+
+def test_an_owner_is_read_as_older_versions_wrote_it():
+    """A row from before PID namespaces were kept is read, and says that its own is not known."""
+    assert Owner("here", 1, 2, "boot", 3, 4) == records.read_owner(["here", 1, 2, "boot", 3, 4])

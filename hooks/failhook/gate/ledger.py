@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -33,6 +33,8 @@ class Owner:
         boot_id: the boot of the machine; empty where it cannot be read.
         child: process id of the task itself, 0 until known.
         child_started: like `started`, of the child.
+        pid_namespace: the namespace that these numbers belong to, as pid_namespaces(7) has it: the
+            containers of one host may share its name; 0 where it cannot be read.
     """
 
     host: str
@@ -41,6 +43,11 @@ class Owner:
     boot_id: str = ""
     child: int = 0
     child_started: int = 0
+    pid_namespace: int = 0
+
+    def is_process(self, other: Owner) -> bool:
+        """Return whether both are one process, whatever child it has."""
+        return replace(self, child=other.child, child_started=other.child_started) == other
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -50,6 +57,7 @@ class Owner:
             "boot_id": self.boot_id,
             "child": self.child,
             "child_started": self.child_started,
+            "pid_namespace": self.pid_namespace,
         }
 
     @classmethod

@@ -140,7 +140,7 @@ class Adoption:
 
     def _left_open(self, last: Attempt, task: Task) -> Evidence | None:
         """Return the evidence that an open attempt is over; None when it still runs."""
-        if last.owner is not None and _same_process(last.owner, self.me):
+        if last.owner is not None and last.owner.is_process(self.me):
             return _unreported(last) if task.attempt > last.task.attempt else None
         fate: Fate = "process_gone" if last.owner is None else self.fate(last.owner)
         return None if fate == "alive" else lost(last, fate)
@@ -166,12 +166,3 @@ def _unreported(attempt: Attempt) -> Evidence:
     """Return the evidence of a host that goes on without saying how an attempt ended."""
     message = f"The host began another attempt and never said how {attempt.task.attempt} ended."
     return Evidence.verdict("unknown", "StateMismatch", message=message, started="yes")
-
-
-def _same_process(one: Owner, other: Owner) -> bool:
-    return (one.host, one.pid, one.started, one.boot_id) == (
-        other.host,
-        other.pid,
-        other.started,
-        other.boot_id,
-    )

@@ -114,7 +114,7 @@ def begin_delivering(
         random=random,
         attach=live.attach,
         buried=notices,
-        gone=_is_gone,
+        gone=is_gone,
         owner=owner,
         tally=counts,
         outage=Outage(),
@@ -126,7 +126,7 @@ def begin_delivering(
     return delivering
 
 
-def _is_gone(owner: str) -> bool:
+def is_gone(owner: str) -> bool:
     """Return whether the process that took a lease under this name is known to be gone."""
     try:
         return host.owner_fate(Owner.from_dict(json.loads(owner.partition("#")[0]))) in (

@@ -131,7 +131,9 @@ _TASK: Final = attrgetter(
     *("namespace", "workflow", "name", "run_id", "map_index", "generation", "attempt", "owner"),
     *("traceparent", "log_url", "executor", "idempotent"),
 )
-_OWNER: Final = attrgetter("host", "pid", "started", "boot_id", "child", "child_started")
+_OWNER: Final = attrgetter(
+    *("host", "pid", "started", "boot_id", "child", "child_started", "pid_namespace")
+)
 _DETAILS: Final = attrgetter(
     *("kind", "reason", "message", "deterministic", "confidence", "rule", "executor", "exit_code"),
     *("signal", "started", "ended_by_itself", "executor_side", "cleanup", "node", "code"),
@@ -191,7 +193,7 @@ def read_task(values: Values) -> Task:
 
 
 def read_owner(values: Values) -> Owner:
-    """Read what `Texts.owner` wrote."""
+    """Read what `Texts.owner` wrote, also before it knew of PID namespaces."""
     return Owner(*values)
 
 

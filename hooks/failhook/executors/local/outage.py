@@ -193,7 +193,7 @@ class Persistent:
         with self._pipeline.store.transaction() as ledger:
             last = ledger.attempts(task.key)[-1]
         me = host.this_process()
-        mine = last.owner is not None and (last.owner.host, last.owner.pid) == (me.host, me.pid)
+        mine = last.owner is not None and last.owner.is_process(me)
         since = last.opened_at is not None and last.opened_at >= begun
         return task.at_attempt(last.task.attempt) if mine and since else None
 
