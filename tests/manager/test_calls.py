@@ -152,7 +152,7 @@ def test_permanent_refusal_is_honoured(make_manager, event):
         (-1, None),
         ("30", None),
         (True, None),
-        (object(), None),
+        (NotImplemented, None),
     ],
     ids=repr,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from failhook.cli.arguments import NOT_STARTED, NotStarted, Parser, UsageError
@@ -13,9 +14,10 @@ from failhook.cli.stderr import log_told
 from failhook.cli.terminal import one_line
 from failhook.errors import FailhookError
 
+_WIDTH = 80
 EXIT_CODES = """\
-exit codes: 0 done; 2 what was asked for cannot be done, and one line on standard error says why;
-130 interrupted. `failhook run` has more: see its own --help.
+exit codes: 0 done; 2 what was asked for cannot be done, and one line on standard
+error says why; 130 interrupted. `failhook run` has more: see its own --help.
 """
 
 
@@ -87,7 +89,12 @@ def _help() -> str:
     lines = ["usage: failhook COMMAND ...", "", "Why a task failed, and who pays.", ""]
     commands = overview()
     width = max(map(len, commands))
-    lines += [f"  {name:<{width}}  {summary(name)}" for name in commands]
+    for name in commands:
+        told = textwrap.wrap(summary(name), _WIDTH - width - 4)
+        lines += [
+            f"  {name:<{width}}  {told[0]}",
+            *(f"{'':<{width + 4}}{more}" for more in told[1:]),
+        ]
     lines += ["", "  --version prints the version; failhook COMMAND --help tells more.", ""]
     return "\n".join(lines) + "\n" + EXIT_CODES
 
