@@ -278,6 +278,19 @@ def test_a_late_word_that_a_group_was_sent_holds(store):
     )
 
 
+def test_a_late_word_does_not_overwrite_what_was_sent_since(store):
+    """What the new holder has noted stays, whatever the clock says when the old one wakes up."""
+    gather(store, "a")
+    late = claim_group(store, lease=0, owner="late")
+    held = claim_group(store, owner="holder")
+    settle(store, held, now=after(1), note="from holder", again_at=after(9))
+
+    settle(store, late, now=after(2), note="from late")
+
+    again = claim_group(store, now=after(9))
+    assert ("from holder", after(1)) == (again.note, again.sent_at)
+
+
 def test_a_buried_group_leaves_dead_letters_and_its_note(store):
     """Each row is a dead letter with all its tries, and what joined meanwhile waits on."""
     gather(store, "a", "b")
@@ -308,6 +321,42 @@ def test_a_revived_letter_of_a_group_is_asked_for_its_group_again(store):
 
     assert None is claim_group(store, now=LATER)
     assert ["a"] == names(claim(store))
+
+
+def test_an_event_of_several_groups_is_revived_as_one_row(store):
+    """However often its dead letters are replayed, it does not multiply."""
+    groups = [Group("g", NOW), Group("h", NOW)]
+    put(store, an_event(a_task()), an_event(a_task("other")))
+    for row in claim(store):
+        store.group(row.id, groups, owner="me")
+    for key in "gh":
+        group = claim_group(store)
+        assert (key, 2) == (group.key, len(group.rows))
+        store.bury_group(group, error="gone", now=NOW, owner="me")
+    letters = sorted(store.dead_letters(), key=lambda letter: letter.id)
+    assert 4 == len(letters)
+
+    assert 1 == store.revive([letters[-1].id], NOW)
+    assert 2 == len(store.dead_letters())  # those of the other event
+    assert 1 == store.revive([letter.id for letter in store.dead_letters()], NOW)
+
+    assert [] == list(store.dead_letters())
+    assert 2 == store.pending() == len(claim(store))
+
+
+def test_a_copy_that_is_handed_over_just_now_is_left_alone(store):
+    """A replay takes a copy that waits in another group with it, but not one that is held."""
+    put(store, an_event(a_task()))
+    (row,) = claim(store)
+    store.group(row.id, [Group("g", NOW), Group("h", NOW), Group("i", NOW)], owner="me")
+    store.bury_group(claim_group(store), error="gone", now=NOW, owner="me")
+    held = claim_group(store)
+
+    assert 1 == store.revive([letter.id for letter in store.dead_letters()], NOW)
+
+    assert ("h", 2) == (held.key, store.pending())
+    settle(store, held)
+    assert 1 == store.pending() == len(claim(store))
 
 
 def test_a_grouped_row_lets_its_task_go_on(store):

@@ -282,7 +282,8 @@ class Outbox(Protocol):
         """Remove the rows of a group that was handed over, and write the notification log.
 
         All in one transaction: what is said to be sent is sent. The group waits on where rows of it
-        remain or the plugin wants it again, and ends else; its note stays.
+        remain or the plugin wants it again, and ends else; its note stays. Whose lease has passed
+        to another writes to the log only what no other has written since the group was claimed.
         """
         ...
 
@@ -342,7 +343,10 @@ class Outbox(Protocol):
         ...
 
     def revive(self, ids: Sequence[int], now: datetime) -> int:
-        """Put dead letters back into the outbox, with their tries forgotten; return how many."""
+        """Put dead letters back into the outbox, with their tries forgotten; return how many.
+
+        Of an event that has several rows for a plugin, which were in groups, one is left.
+        """
         ...
 
     def drop(self, ids: Sequence[int]) -> int:

@@ -69,12 +69,15 @@ class MemoryGroups(MemoryOutbox):
     def settle(self, group: DueGroup, handled: Handled, *, now: datetime) -> None:
         with self.lock:
             self.done([row.id for row in group.rows])
-            before = self._log.pop((group.plugin, group.key), None)
-            sent_at = now if handled.sent else before and before.sent_at
-            self._log[group.plugin, group.key] = Logged(handled.note, sent_at, now)
+            queue = self._leased(group, group.owner)
+            at = (group.plugin, group.key)
+            before = self._log.get(at) or Logged("", None, now)
+            if queue is not None or (group.note, group.sent_at) == (before.note, before.sent_at):
+                self._log.pop(at, None)
+                sent_at = now if handled.sent else before.sent_at
+                self._log[at] = Logged(handled.note, sent_at, now)
             if len(self._log) > _MOST:
                 del self._log[next(iter(self._log))]
-            queue = self._leased(group, group.owner)
             if queue is not None:
                 _leave(queue, group, handled.again_at, now)
 

@@ -223,14 +223,20 @@ class MemoryOutbox:
 
     def revive(self, ids: Sequence[int], now: datetime) -> int:
         with self.lock:
-            rows = [row for row in self._found(ids) if row.died_at is not None]
-            for row in rows:
+            revived = 0
+            for row in sorted(self._found(ids), key=lambda row: row.id):
+                if row.died_at is None or row.id not in self._rows:  # a copy of one before
+                    continue
+                for copy in row.queue.free_copies(row):
+                    copy.queue.detach(copy)
+                    self._forget(copy)
                 row.died_at = None
                 row.tries = 0
                 row.error = ""
                 row.due = now
                 row.queue.attach(row)
-        return len(rows)
+                revived += 1
+        return revived
 
     def drop(self, ids: Sequence[int]) -> int:
         with self.lock:

@@ -212,6 +212,20 @@ class Queue:
         if row is not None:
             yield row.due
 
+    def free_copies(self, row: Row) -> list[Row]:
+        """Return the other rows of an event that nobody holds."""
+        event_id = row.event.event_id
+        if self.known[event_id] == 1:
+            return []
+        return [
+            copy
+            for copy in chain(self.passing.values(), self.final.values())
+            if copy.event.event_id == event_id and copy is not row and not self._is_held(copy)
+        ]
+
+    def _is_held(self, row: Row) -> bool:
+        return bool(row.owner or (row.group_key and self.groups[row.group_key].owner))
+
     def beyond(self, bounds: Bounds) -> list[Row]:
         """Return the rows that are to be dropped, without those that are leased."""
         over = len(self.passing) + len(self.final) - bounds.events
@@ -220,7 +234,7 @@ class Queue:
         for row in chain(self.passing.values(), self.final.values()):
             if over <= 0 and heavy <= 0:
                 break
-            if row.owner or (row.group_key and self.groups[row.group_key].owner):
+            if self._is_held(row):
                 continue
             found.append(row)
             over, heavy = over - 1, heavy - row.size

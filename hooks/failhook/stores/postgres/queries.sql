@@ -122,6 +122,25 @@ WHERE id IN (SELECT id FROM locked);
 UPDATE {schema}.outbox SET tries = 0, error = '', died_at = NULL, due_at = $1
 WHERE died_at IS NOT NULL AND id = ANY (translate($2, '[]', '{}')::bigint[]);
 
+-- name: merge (task keys, rows): what nobody holds of copies of events whose dead rows are revived
+WITH dead AS MATERIALIZED (
+    SELECT id, task_key, plugin, event FROM {schema}.outbox
+    WHERE died_at IS NOT NULL AND id = ANY (translate($2, '[]', '{}')::bigint[])),
+locked AS MATERIALIZED (
+    SELECT id FROM {schema}.outbox
+    WHERE task_key = ANY (ARRAY(SELECT json_array_elements_text($1::json))) AND owner = ''
+        AND NOT EXISTS (
+            SELECT FROM {schema}.event_groups
+            WHERE event_groups.plugin = outbox.plugin
+                AND event_groups.group_key = outbox.group_key AND event_groups.owner <> '')
+        AND EXISTS (
+            SELECT FROM dead
+            WHERE dead.task_key = outbox.task_key AND dead.plugin = outbox.plugin
+                AND dead.event = outbox.event AND dead.id <> outbox.id AND (
+                    dead.id < outbox.id OR outbox.id NOT IN (SELECT id FROM dead)))
+    ORDER BY id FOR UPDATE)
+DELETE FROM {schema}.outbox WHERE id IN (SELECT id FROM locked);
+
 -- name: drop (rows): as above
 DELETE FROM {schema}.outbox
 WHERE died_at IS NOT NULL AND id = ANY (translate($1, '[]', '{}')::bigint[]);
@@ -248,9 +267,10 @@ UPDATE {schema}.event_groups SET owner = $1, due_at = $2 WHERE plugin = $3 AND g
 -- name: group_owner (plugin, group key): nobody else changes the group until the transaction ends
 SELECT owner FROM {schema}.event_groups WHERE plugin = $1 AND group_key = $2 FOR UPDATE;
 
--- name: log_group (note, sent or NULL, now, plugin, group key)
+-- name: log_group (note, sent or NULL, now, plugin, group key, owner, note before, sent before or NULL)
 UPDATE {schema}.event_groups SET note = $1, sent_at = coalesce($2, sent_at), settled_at = $3
-WHERE plugin = $4 AND group_key = $5;
+WHERE plugin = $4 AND group_key = $5
+    AND (owner = $6 OR (note = $7 AND sent_at IS NOT DISTINCT FROM $8));
 
 -- name: leave_group (due or NULL where it ends, again, plugin, group key)
 UPDATE {schema}.event_groups SET due_at = $1, again = $2, tries = 0, owner = ''

@@ -71,7 +71,10 @@ class SqlGroups(SqlOutbox):
     def settle(self, group: DueGroup, handled: Handled, *, now: datetime) -> None:
         ids = [row.id for row in group.rows]
         sent_at = to_micros(now) if handled.sent else None
-        log = (clean(handled.note), sent_at, to_micros(now), group.plugin, group.key)
+        log = (
+            *(clean(handled.note), sent_at, to_micros(now), group.plugin, group.key),
+            *(group.owner, clean(group.note), micros_if_set(group.sent_at)),
+        )
         with self._database.transaction() as cursor:
             remove(self._database, cursor, ids, "done")
             holder = self._holder(cursor, group)

@@ -49,3 +49,17 @@ def move(database: Database, cursor: Cursor, ids: Sequence[int], query: str, val
     moved = cursor.execute(database.sql[query], (*values, rows)).rowcount
     cursor.execute(database.sql["advance"], (keys,))
     return moved
+
+
+def revive(database: Database, cursor: Cursor, ids: Sequence[int], due: int) -> int:
+    """Let dead rows wait again, one for each event and plugin; return how many.
+
+    An event that was in several groups has a row for each. Its plugin is asked anew where it is to
+    wait, so that each row would become as many.
+    """
+    rows = to_json(list(ids))
+    keys, _ = hold_rows(database, cursor, rows)
+    cursor.execute(database.sql["merge"], (keys, rows))
+    revived = cursor.execute(database.sql["revive"], (due, rows)).rowcount
+    cursor.execute(database.sql["advance"], (keys,))
+    return revived

@@ -17,7 +17,7 @@ from failhook.stores.records import (
     to_micros,
 )
 from failhook.stores.sql.database import Cursor, Database
-from failhook.stores.sql.line import in_parts, move, remove
+from failhook.stores.sql.line import in_parts, move, remove, revive
 from failhook.stores.sql.read_rows import delivery, readable
 from failhook.text import clean
 
@@ -75,7 +75,7 @@ class SqlOutbox:
         revived = 0
         for some in in_parts(ids):
             with self._database.transaction() as cursor:
-                revived += move(self._database, cursor, some, "revive", (to_micros(now),))
+                revived += revive(self._database, cursor, some, to_micros(now))
         return revived
 
     def holders(self, plugin: str) -> Sequence[str]:

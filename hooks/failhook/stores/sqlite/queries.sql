@@ -95,6 +95,20 @@ WHERE owner = ? AND id IN (SELECT value FROM json_each(?));
 UPDATE outbox SET tries = 0, error = '', died_at = NULL, due_at = ?
 WHERE died_at IS NOT NULL AND id IN (SELECT value FROM json_each(?));
 
+-- name: merge (task keys, rows): what nobody holds of copies of events whose dead rows are revived
+DELETE FROM outbox
+WHERE task_key IN (SELECT value FROM json_each(?1)) AND owner = '' AND NOT EXISTS (
+        SELECT 1 FROM event_groups
+        WHERE event_groups.plugin = outbox.plugin AND event_groups.group_key = outbox.group_key
+            AND event_groups.owner <> '')
+    AND EXISTS (
+        SELECT 1 FROM outbox AS dead
+        WHERE dead.task_key = outbox.task_key AND dead.plugin = outbox.plugin
+            AND dead.event = outbox.event AND dead.died_at IS NOT NULL AND dead.id <> outbox.id
+            AND dead.id IN (SELECT value FROM json_each(?2)) AND (
+                dead.id < outbox.id OR outbox.died_at IS NULL
+                OR outbox.id NOT IN (SELECT value FROM json_each(?2))));
+
 -- name: drop (rows)
 DELETE FROM outbox WHERE died_at IS NOT NULL AND id IN (SELECT value FROM json_each(?));
 
@@ -193,9 +207,9 @@ UPDATE event_groups SET owner = ?, due_at = ? WHERE plugin = ? AND group_key = ?
 -- name: group_owner (plugin, group key): nobody else changes the group until the transaction ends
 SELECT owner FROM event_groups WHERE plugin = ? AND group_key = ?;
 
--- name: log_group (note, sent or NULL, now, plugin, group key)
+-- name: log_group (note, sent or NULL, now, plugin, group key, owner, note before, sent before or NULL)
 UPDATE event_groups SET note = ?, sent_at = coalesce(?, sent_at), settled_at = ?
-WHERE plugin = ? AND group_key = ?;
+WHERE plugin = ? AND group_key = ? AND (owner = ? OR (note = ? AND sent_at IS ?));
 
 -- name: leave_group (due or NULL where it ends, again, plugin, group key)
 UPDATE event_groups SET due_at = ?, again = ?, tries = 0, owner = ''
