@@ -22,6 +22,14 @@ from failhook.errors import ConfigError, Undelivered
 from failhook.event import EventType, FailureEvent
 from failhook.evidence import Evidence
 from failhook.groups import DroppedEvents, Group, Handled
+from failhook.http_answer import (
+    Secrets,
+    may_pass,
+    origin_of,
+    read_retry_after,
+    secrets_in_url,
+    status_line,
+)
 from failhook.matchers import Matcher, parse_matcher
 from failhook.phases import Condition, Phase, PhaseHistory, PhaseTransition
 from failhook.policy import Policy
@@ -60,6 +68,7 @@ __all__ = [
     "PhaseTransition",
     "PluginState",
     "Policy",
+    "Secrets",
     "Settings",
     "SettingsTable",
     "Started",
@@ -68,7 +77,12 @@ __all__ = [
     "Undelivered",
     "from_rfc3339",
     "hookimpl",
+    "may_pass",
+    "origin_of",
     "parse_matcher",
+    "read_retry_after",
+    "secrets_in_url",
+    "status_line",
     "to_error_state",
     "to_rfc3339",
 ]

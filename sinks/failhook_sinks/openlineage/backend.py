@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
+from failhook.plugin import Secrets
 from failhook_sinks.openlineage.refusal import Refusal, refusal
-from failhook_sinks.openlineage.transport import TIMEOUT, Secrets, from_url, within_limits
+from failhook_sinks.openlineage.transport import TIMEOUT, from_url, secrets_of, within_limits
 
 if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient
@@ -57,14 +58,14 @@ class Backend:
         from openlineage.client.transport import get_default_factory
         from openlineage.client.transport.noop import NoopConfig, NoopTransport
 
-        secrets = Secrets(transport or {})
+        secrets = secrets_of(transport or {})
         try:
             with _environment_kept():
                 client = OpenLineageClient(transport=NoopTransport(NoopConfig()))
             described = transport or client.config.transport or {}
             if not described.get("type"):
                 described = from_url(os.environ)
-            secrets = Secrets(described)
+            secrets = secrets_of(described)
             if described:
                 client.transport = get_default_factory().create(within_limits(described))
                 _refuse_redirects(client.transport)

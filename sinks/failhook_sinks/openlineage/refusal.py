@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
-from failhook.plugin import Undelivered
-from failhook_sinks.openlineage.transport import Secrets
+from failhook.plugin import (
+    Secrets,
+    Undelivered,
+    may_pass,
+    origin_of,
+    read_retry_after,
+    status_line,
+)
 
 if TYPE_CHECKING:
     from requests import RequestException, Response
 
 TOO_LARGE: Final = 413
-_MAY_PASS: Final = frozenset({408, 425, 429})
+_BACKEND: Final = "the lineage backend"
 _HOPELESS: Final = (ValueError, TypeError, LookupError, AttributeError, ImportError)
 """The client cannot work with a setting or an event; InvalidURL and InvalidHeader of requests are
 ValueErrors."""
@@ -65,15 +68,15 @@ def refusal(error: Exception, secrets: Secrets, now: datetime) -> Refusal:
 def _answered(response: Response, secrets: Secrets, now: datetime) -> Refusal:
     status = response.status_code
     said = secrets.hide(response.content[:_EXCERPT].decode("utf-8", "replace")).strip()
-    message = f"{_host(response.url)} answered {status} {_phrase(status)}"
+    message = f"{origin_of(response.url, _BACKEND)} answered {status_line(status)}"
     if 300 <= status < 400:
         message = f"{message}: a redirect would lose the event; name the URL that it leads to"
     elif said:
         message = f"{message}: {said}"
     return Refusal(
         message,
-        retryable=status in _MAY_PASS or status >= 500,
-        retry_after=_seconds(response.headers.get("Retry-After"), now),
+        retryable=may_pass(status),
+        retry_after=read_retry_after(response.headers.get("Retry-After"), now),
         status=status,
     )
 
@@ -86,7 +89,9 @@ def _unanswered(error: RequestException, secrets: Secrets) -> Refusal:
     url = None if error.request is None else str(error.request.url)
     reasons = (each.strerror for each in _chain(error) if isinstance(each, OSError))
     why = next((f": {reason}" for reason in reasons if reason), "")
-    return Refusal(secrets.hide(f"{_host(url)} gave no answer: {name}{why}"), retryable=True)
+    return Refusal(
+        secrets.hide(f"{origin_of(url, _BACKEND)} gave no answer: {name}{why}"), retryable=True
+    )
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -95,38 +100,3 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
-
-
-def _host(url: str | None) -> str:
-    """Return scheme, host and port: no user, no password, no path, no query."""
-    if not url:
-        return "the lineage backend"
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname}{port}"
-    except ValueError:
-        return "the lineage backend"
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
-
-
-def _seconds(said: str | None, now: datetime) -> float | None:
-    """Read Retry-After, in seconds or as a date (RFC 9110, section 10.2.3)."""
-    if not said:
-        return None
-    try:
-        return float(said)
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(said)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())

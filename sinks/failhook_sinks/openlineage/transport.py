@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
-from urllib.parse import parse_qsl, quote, unquote
+
+from failhook.plugin import Secrets, secrets_in_url
 
 TIMEOUT: Final = 2.0
 """Seconds for a connection, and for an answer."""
@@ -18,8 +19,6 @@ NO_RETRIES: Final[Mapping[str, Any]] = {
 """The outbox tries again, with a schedule that outlives the process."""
 
 _SECRET: Final = re.compile("auth|key|token|secret|pass|credential|header|sasl", re.IGNORECASE)
-_LOGIN: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?([^/?#]*)@", re.IGNORECASE)
-_SHORTEST_SECRET: Final = 4
 
 
 def within_limits(transport: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,18 +58,9 @@ def from_url(environ: Mapping[str, str]) -> dict[str, Any]:
     return described
 
 
-class Secrets:
-    """What a transport's description says that no message may repeat."""
-
-    def __init__(self, transport: Mapping[str, Any]) -> None:
-        found = {text for text in _secrets(transport) if len(text) >= _SHORTEST_SECRET}
-        self._found = sorted(found, key=len, reverse=True)
-
-    def hide(self, text: str) -> str:
-        """Return the text with stars where a secret was."""
-        for secret in self._found:
-            text = text.replace(secret, "***")
-        return text
+def secrets_of(transport: Mapping[str, Any]) -> Secrets:
+    """Return what a transport's description says that no message may repeat."""
+    return Secrets(_secrets(transport))
 
 
 def _plain(value: object) -> Any:
@@ -101,13 +91,4 @@ def _secrets(value: object, *, told: bool = False) -> Iterator[str]:
         for entry in cast("list[object]", value):
             yield from _secrets(entry, told=told)
     elif isinstance(value, str):
-        yield from [value] if told else _in_url(value)
-
-
-def _in_url(text: str) -> Iterator[str]:
-    """Yield user, password and the values of the query, as written and as read."""
-    login = _LOGIN.match(text)
-    for part in (login[1], *login[1].split(":")) if login else ():
-        yield from (part, unquote(part))
-    for _, value in parse_qsl(text.partition("?")[2]):
-        yield from (value, quote(value))
+        yield from [value] if told else secrets_in_url(value)

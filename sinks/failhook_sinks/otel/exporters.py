@@ -13,8 +13,8 @@ from opentelemetry.context import (
     set_value,
 )
 
-from failhook.plugin import Clock, Undelivered
-from failhook_sinks.otel.secrets import Secrets
+from failhook.plugin import Clock, Secrets, Undelivered
+from failhook_sinks.otel.secrets import secrets_of
 from failhook_sinks.otel.settings import Signal
 
 TIMEOUT: Final = 2.0
@@ -81,7 +81,7 @@ def open_exporters(signal: Signal, environ: Mapping[str, str], clock: Clock) -> 
     Raises:
         Undelivered: one cannot be had or set up.
     """
-    secrets = Secrets(environ)
+    secrets = secrets_of(environ)
     try:
         return [_open(signal, name, environ, secrets, clock) for name in _names(signal, environ)]
     except Exception as error:  # noqa: BLE001 - each exporter checks its settings as it likes

@@ -9,9 +9,8 @@ from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped] # pyr
     RetryInfo,
 )
 
-from failhook.plugin import Undelivered
+from failhook.plugin import Secrets, Undelivered
 from failhook_sinks.otel.partial import refused_part
-from failhook_sinks.otel.secrets import Secrets
 
 _MAY_PASS: Final = frozenset(
     {

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from google.protobuf.message import (  # type: ignore[import-untyped] # pyright: ignore[reportMissingModuleSource] - it has no stubs
     DecodeError,
 )
 from requests import RequestException, Response, Session
 
-from failhook.plugin import Clock, Undelivered
+from failhook.plugin import (
+    Clock,
+    Secrets,
+    Undelivered,
+    may_pass,
+    origin_of,
+    read_retry_after,
+    status_line,
+)
 from failhook_sinks.otel.partial import refused_part
-from failhook_sinks.otel.secrets import Secrets
 
-_MAY_PASS: Final = frozenset({408, 425, 429})
+_COLLECTOR: Final = "the collector"
 _HOPELESS: Final = (ValueError, TypeError)  # InvalidURL and InvalidHeader are ValueErrors
 _EXCERPT: Final = 200
 
@@ -58,15 +61,15 @@ class WatchedSession(Session):
         status = answer.status_code
         if 200 <= status < 300:
             return refused_part(_response(answer.content), self._secrets)
-        message = f"{_host(answer.url)} answered {status} {_phrase(status)}"
+        message = f"{origin_of(answer.url, _COLLECTOR)} answered {status_line(status)}"
         if 300 <= status < 400:
             message = f"{message}: name the URL that the redirect leads to"
         elif said := answer.content[:_EXCERPT].decode("utf-8", "replace").strip():
             message = f"{message}: {said}"
         return Undelivered(
             self._secrets.hide(message),
-            retryable=status in _MAY_PASS or status >= 500,
-            retry_after=_seconds(answer.headers.get("Retry-After"), self._clock.now()),
+            retryable=may_pass(status),
+            retry_after=read_retry_after(answer.headers.get("Retry-After"), self._clock.now()),
         )
 
     def _unanswered(self, error: RequestException, url: str) -> Undelivered:
@@ -76,7 +79,7 @@ class WatchedSession(Session):
             return Undelivered(f"the request cannot be made: {name}", retryable=False)
         reasons = (each.strerror for each in _chain(error) if isinstance(each, OSError))
         why = next((f": {reason}" for reason in reasons if reason), "")
-        message = f"{_host(url)} gave no answer: {name}{why}"
+        message = f"{origin_of(url, _COLLECTOR)} gave no answer: {name}{why}"
         return Undelivered(self._secrets.hide(message), retryable=True)
 
 
@@ -101,36 +104,3 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _error(value: object) -> BaseException | None:
     return value if isinstance(value, BaseException) else None
-
-
-def _host(url: str) -> str:
-    """Return scheme, host and port: no user, no password, no path, no query."""
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname}{port}"
-    except ValueError:
-        return "the collector"
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
-
-
-def _seconds(said: str | None, now: datetime) -> float | None:
-    """Read Retry-After, in seconds or as a date (RFC 9110, section 10.2.3)."""
-    if not said:
-        return None
-    try:
-        return float(said)
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(said)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())

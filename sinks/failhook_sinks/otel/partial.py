@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from failhook.plugin import Undelivered
-from failhook_sinks.otel.secrets import Secrets
+from failhook.plugin import Secrets, Undelivered
 
 
 def refused_part(response: Any, secrets: Secrets) -> Undelivered | None:

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Final
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import unquote
 
-_LOGIN: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?([^/?#]*)@", re.IGNORECASE)
-_SHORTEST: Final = 4
+from failhook.plugin import Secrets, secrets_in_url
 
 
-class Secrets:
-    """The values of headers, and users, passwords and queries of addresses.
+def secrets_of(environ: Mapping[str, str]) -> Secrets:
+    """Return the values of headers, and users, passwords and queries of addresses.
 
     Args:
         environ: the environment; what begins with ``OTEL_EXPORTER_`` is read.
     """
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        found = {text for text in _secrets(environ) if len(text) >= _SHORTEST}
-        self._found = sorted(found, key=len, reverse=True)
-
-    def hide(self, text: str) -> str:
-        """Return the text with stars where a secret was."""
-        for secret in self._found:
-            text = text.replace(secret, "***")
-        return text
+    return Secrets(_secrets(environ))
 
 
 def _secrets(environ: Mapping[str, str]) -> Iterator[str]:
@@ -36,7 +24,7 @@ def _secrets(environ: Mapping[str, str]) -> Iterator[str]:
         if name.endswith("_HEADERS"):
             yield from _in_headers(value)
         elif name.endswith("_ENDPOINT"):
-            yield from _in_url(value)
+            yield from secrets_in_url(value)
 
 
 def _in_headers(value: str) -> Iterator[str]:
@@ -46,11 +34,3 @@ def _in_headers(value: str) -> Iterator[str]:
         for text in (said, unquote(said)):
             yield text
             yield from (word for word in text.split() if word.casefold() not in {"basic", "bearer"})
-
-
-def _in_url(text: str) -> Iterator[str]:
-    login = _LOGIN.match(text)
-    for part in (login[1], *login[1].split(":")) if login else ():
-        yield from (part, unquote(part))
-    for _, value in parse_qsl(text.partition("?")[2]):
-        yield from (value, quote(value))

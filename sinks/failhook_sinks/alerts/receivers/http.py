@@ -7,16 +7,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from http import HTTPStatus
+from datetime import datetime
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Final, cast
 from urllib.error import URLError
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from urllib.request import Request
 
-from failhook.plugin import Clock, SettingsTable, Undelivered
+from failhook.plugin import (
+    Clock,
+    SettingsTable,
+    Undelivered,
+    may_pass,
+    read_retry_after,
+    status_line,
+)
 from failhook_sinks.alerts.receivers.connection import TimeLeft, is_loopback, opener
 
 CONNECT: Final = 2.0
@@ -28,7 +33,6 @@ MAX_RETRY_AFTER: Final = 3_600.0
 NO_ANSWER: Final = (OSError, HTTPException)
 """What is raised where there was no answer, or none in time."""
 
-_MAY_PASS: Final = frozenset({408, 425, 429})
 _CONTENT: Final = frozenset({400, 413, 422})
 _MOST_READ: Final = 4_096
 _EXCERPT: Final = 200
@@ -259,25 +263,14 @@ def unanswered(endpoint: Endpoint, error: Exception) -> Undelivered:
 
 
 def retry_after(said: str | None, now: datetime) -> float | None:
-    """Read Retry-After: seconds, or a date (RFC 9110, section 10.2.3); at most an hour.
-
-    Returns:
-        Seconds; None where there is none, or nobody can read it.
-    """
-    text = (said or "").strip()
-    if text.isascii() and text.isdigit():
-        return min(float(text[:9]), MAX_RETRY_AFTER)
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return min(max(0.0, (moment - now).total_seconds()), MAX_RETRY_AFTER)
+    """Return the seconds that a Retry-After asks for, at most an hour; None where it asks none."""
+    seconds = read_retry_after(said, now)
+    return None if seconds is None else min(seconds, MAX_RETRY_AFTER)
 
 
 def _refused(endpoint: Endpoint, answer: HTTPResponse, said: bytes, now: datetime) -> Refused:
     status = answer.status
-    message = f"{endpoint.place} answered {status}{_phrase(status)}"
+    message = f"{endpoint.place} answered {status_line(status)}"
     if 300 <= status < 400:
         message = f"{message}: no redirect is followed; configure the URL that it leads to"
     elif excerpt := endpoint.hide(said.decode("utf-8", "replace"))[:_EXCERPT]:
@@ -285,16 +278,9 @@ def _refused(endpoint: Endpoint, answer: HTTPResponse, said: bytes, now: datetim
     return Refused(
         message,
         status=status,
-        retryable=status in _MAY_PASS or status >= 500,
+        retryable=may_pass(status),
         retry_after=retry_after(answer.headers.get("Retry-After"), now),
     )
-
-
-def _phrase(status: int) -> str:
-    try:
-        return f" {HTTPStatus(status).phrase}"
-    except ValueError:
-        return ""
 
 
 def _why(error: Exception) -> str:
