@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from failhook.details import Fact
+from failhook.error_info import ErrorInfo
 from failhook.errors import StartRefused
 from failhook.evidence import Evidence
 from failhook.gate.overrides import Policies
@@ -13,7 +17,7 @@ from failhook.pipeline import Pipeline
 from failhook.policy import Policy
 from failhook.stores.memory import MemoryStore
 from failhook.task import Task
-from tests.stores.samples import NOW, a_task, an_event
+from tests.stores.samples import DETAILS, NOW, a_task, an_event
 
 BUG = Evidence.exception(ValueError("no such column"))
 
@@ -73,3 +77,38 @@ def test_the_notification_log_is_bounded():
         store.settle(group, Handled(note="n"), now=NOW)
 
     assert 10_000 == len(store._log)
+
+
+LONG = "x y " * 5_000
+FAILED = an_event(a_task())
+
+
+@pytest.mark.parametrize(
+    "heavy",
+    [
+        pytest.param(replace(FAILED, task=a_task(labels={"a": LONG})), id="labels"),
+        pytest.param(replace(FAILED, failure_details=replace(DETAILS, message=LONG)), id="message"),
+        pytest.param(
+            replace(FAILED, first_failure=replace(DETAILS, evidence=(Fact("log", LONG),))),
+            id="evidence",
+        ),
+        pytest.param(replace(FAILED, error=ErrorInfo(type="E", notes=(LONG,))), id="notes"),
+        pytest.param(
+            replace(FAILED, error=ErrorInfo(type="E", attributes={"a": LONG})), id="attributes"
+        ),
+        pytest.param(
+            replace(FAILED, error=ErrorInfo(type="E", context=ErrorInfo(type="F", message=LONG))),
+            id="context",
+        ),
+        pytest.param(replace(FAILED, first_error=LONG), id="first error"),
+    ],
+)
+def test_whatever_is_long_in_an_event_counts_for_its_bound(heavy):
+    """No part of an event goes unseen by the bound in bytes."""
+    bound = 5 * len(LONG)
+    store = MemoryStore(Bounds(bytes=bound))
+    for number in range(20):
+        with store.transaction() as transaction:
+            transaction.enqueue(replace(heavy, event_id=f"e{number}"), ["dead"], NOW)
+
+    assert 3 <= store.pending() <= 4

@@ -7,18 +7,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from heapq import heappop
 from threading import RLock
-from typing import Final
 
-from failhook.error_info import ErrorInfo
 from failhook.event import FailureEvent
 from failhook.groups import DroppedEvents
 from failhook.outbox.port import Bounds, DeadLetter, Delivery, HookCalls, Waiting
 from failhook.stores.drops import Drop, gathered, told_of
 from failhook.stores.forks import watch_forks
 from failhook.stores.memory.queue import LONG_AGO, Queue, Row
-
-_BARE: Final = 2_000
-"""Bytes of an event without an error, about."""
+from failhook.stores.memory.weight import weight_of
 
 
 class MemoryOutbox:
@@ -51,7 +47,7 @@ class MemoryOutbox:
         """Add rows; the caller holds the lock."""
         event = event.without_exception()
         event_id = event.event_id
-        size = _BARE if event.error is None else _BARE + _weight(event.error)
+        size = weight_of(event)
         final = event.final
         bounds = self._bounds
         for plugin in plugins:
@@ -288,16 +284,6 @@ class MemoryOutbox:
 def delivery(row: Row) -> Delivery:
     """Return a row as the port shows it."""
     return Delivery(row.id, row.queue.plugin, row.event, row.tries, row.event.event_id)
-
-
-def _weight(error: ErrorInfo | None) -> int:
-    """Return about how many bytes the texts of an error take."""
-    size = 0
-    while error is not None:
-        size += len(error.message) + len(error.traceback)
-        size += sum(map(_weight, error.exceptions)) if error.exceptions else 0
-        error = error.cause or error.context
-    return size
 
 
 def _counted(rows: Iterable[Row]) -> list[Waiting]:
