@@ -47,6 +47,21 @@ def test_a_quiet_store_needs_nobody(call, place):
     assert "schema" in answer.out
 
 
+def test_a_store_that_others_can_read_is_noted(call, place):
+    """It may be meant so: it is said, and needs nobody."""
+    open_store(place / "here.db").close()
+    assert not any(
+        "can read" in text
+        for _, text, _ in findings(call("doctor", "--json", "--store", "here.db"))
+    )
+    (place / "here.db").chmod(0o644)
+
+    answer = call("doctor", "--json", "--store", "here.db")
+
+    assert 0 == answer.code
+    assert ["note"] == [level for level, text, _ in findings(answer) if "can read" in text]
+
+
 def test_what_needs_somebody_comes_with_the_command_that_helps(call, place):
     """A hold, a lost attempt and dead letters are named, each with what helps: exit code 1."""
     a_store_with_something_of_everything(place / "here.db")

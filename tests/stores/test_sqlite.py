@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
+import stat
+from contextlib import closing
 
 import pytest
 
@@ -240,3 +243,32 @@ def test_work_does_not_grow_with_what_waits(store, query):
     scans = [step for step in steps if step.startswith("SCAN") and "json_each" not in step]
     searches = [step for step in steps if step.endswith("outbox_ready (plugin=?)")]
     assert [] == [step for step in scans if not step.endswith("outbox_leased")] + searches
+
+
+def modes(path):
+    """The permissions of a store's files, by what comes after its name."""
+    return {
+        file.name.removeprefix(path.name): stat.S_IMODE(file.stat().st_mode)
+        for file in path.parent.iterdir()
+    }
+
+
+def test_a_new_file_is_its_owners_alone(path):
+    """Whatever the umask says, nobody else reads what tasks say of themselves."""
+    before = os.umask(0o022)
+    try:
+        with closing(open_store(path)) as store:
+            report(store, "a")
+            assert {"": 0o600, "-wal": 0o600, "-shm": 0o600} == modes(path)
+    finally:
+        os.umask(before)
+
+
+def test_a_file_that_is_there_keeps_its_mode(path):
+    """Who made the file beforehand has said who may read it."""
+    path.touch()
+    path.chmod(0o640)
+
+    with closing(open_store(path)) as store:
+        report(store, "a")
+        assert {"": 0o640, "-wal": 0o640, "-shm": 0o640} == modes(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,7 +24,7 @@ from failhook.errors import ConfigError, StoreError
 from failhook.outbox.port import Store, StoreReport
 from failhook.redact import Redactor
 from failhook.redact.sources import open_redactor
-from failhook.stores import open_store
+from failhook.stores import file_of, open_store
 
 _LEAST_SECRET: Final = 8
 
@@ -80,6 +81,7 @@ class Examination:
                 return
             store = open_store(where, migrate=False)
             yield from report_findings(store.examine(self._now))
+            yield from _readers(where)
             look = Look(survey(store), self._now, self._patience, self._arguments)
             yield from hook_findings(look, installed)
             yield from queue_findings(look, installed)
@@ -133,3 +135,11 @@ def _size(count: int) -> str:
         size /= 1024
         units.pop(0)
     return f"{size:.0f} {units[0]}" if units[0] == "B" else f"{size:.1f} {units[0]}"
+
+
+def _readers(where: str) -> Iterator[Finding]:
+    """Yield who else may read the file of a store."""
+    file = file_of(where)
+    if file is not None and file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        text = f"other users of this machine can read {file}; if they should not: chmod 600 {file}*"
+        yield note("store", text)

@@ -6,6 +6,7 @@ import ctypes
 import os
 import sqlite3
 from collections.abc import Collection, Generator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from threading import RLock
@@ -161,6 +162,8 @@ class Database:
         return status.st_dev, status.st_ino
 
     def _open(self) -> sqlite3.Cursor:
+        if self._migrate:
+            self._make()
         connection = sqlite3.connect(
             self.path, timeout=self._busy_timeout, isolation_level=None, check_same_thread=False
         )
@@ -177,6 +180,14 @@ class Database:
         self._forgotten.atexit = False
         self._cursor = connection.cursor()
         return self._cursor
+
+    def _make(self) -> None:
+        """Make a new file which its owner alone may read: what tasks say of themselves is in it.
+
+        SQLite gives the files beside it the same permissions.
+        """
+        with suppress(OSError):  # it is there, or SQLite will say what is wrong
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
     def _said(self, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
         damaged = isinstance(error, UnicodeDecodeError)  # SQLite names what is wrong with its bytes
