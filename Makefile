@@ -24,8 +24,8 @@ demo: $(VENV)/.sinks ## tasks die for real, failhook tells why, to lineage, trac
 	@$(BIN)/failhook demo --events $(VENV)/demo.jsonl
 	@$(BIN)/python examples/three_views.py $(VENV)/demo.jsonl
 
-test: $(VENV)/.dev ## run the tests, with coverage
-	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered
+test: $(VENV)/.dev ## run the tests, on every core, with coverage
+	$(BIN)/pytest -n auto --maxprocesses=8 --dist=loadfile --cov --cov-report=term-missing:skip-covered
 	@echo "coverage of the policy core, at least $(CORE_COVERAGE):"
 	@$(BIN)/coverage report --include="$(CORE)" --fail-under=$(CORE_COVERAGE) --format=total || \
 		{ $(BIN)/coverage report --include="$(CORE)"; exit 1; }
