@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PRINTING = """
 import os, sys, time
 from failhook import Evidence, Manager, Pipeline, Task, hookimpl
@@ -67,6 +69,34 @@ def test_a_plugin_that_hangs_does_not_keep_the_interpreter_from_ending() -> None
     )
 
     assert ("one heard by parent\n", 0) == (ended.stdout, ended.returncode)
+
+
+LATE = "pipeline.failed(Task('w', 'late'), Evidence.returncode(3))"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(f"import atexit\natexit.register(lambda: {LATE})", id="registered later"),
+        pytest.param(
+            "import atexit\nothers = []\natexit.register(lambda: others.pop()())\n"
+            "pipeline = Pipeline(manager=manager)\n"
+            "pipeline.failed(Task('w', 'one'), Evidence.returncode(3))\n"
+            f"others.append(lambda: {LATE})",
+            id="registered before",
+        ),
+    ],
+)
+def test_what_a_hosts_own_exit_handler_reports_goes_out_or_is_told(code: str) -> None:
+    """Its event is delivered; where Python begins no thread any more, a log line says it is not."""
+    ended = run(code, "memory")
+
+    assert 0 == ended.returncode
+    if sys.version_info[:2] == (3, 12):
+        assert "late heard" in ended.stdout or "can't create new thread" in ended.stderr
+    else:
+        assert "late heard by parent" in ended.stdout.splitlines()
+        assert "" == ended.stderr
 
 
 FORKED = """

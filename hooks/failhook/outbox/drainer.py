@@ -17,6 +17,10 @@ from failhook.outbox.lane import Lane
 from failhook.outbox.means import Means
 
 _TICK: Final = 0.01
+_TOO_LATE: Final = (
+    "an event was reported too late to be delivered by this process, which is at its end; close "
+    "the pipeline after the last report"
+)
 
 
 class Drainer:
@@ -43,10 +47,16 @@ class Drainer:
         self._took_over = False
         self._write_at = means.clock.monotonic()
         self._watch = Duty("failhook-watch", self._look_after, broke=self._broke, clock=means.clock)
+        self._exits_by: float | None = None
         watch_forks(self)
+        # The handlers of a host that came later run before this one, and may report.
+        atexit.register(self._at_exit)
 
     def wake(self, plugins: Iterable[str]) -> None:
         """Let these plugins' lanes look for rows soon."""
+        if self._exits_by is not None:
+            self._deliver_late(plugins)
+            return
         lanes = self._lanes
         for plugin in plugins:
             lane = lanes.get(plugin)
@@ -155,8 +165,6 @@ class Drainer:
         with self._lock:
             lane = self._lanes.get(plugin)
             if lane is None:
-                if not self._lanes:
-                    atexit.register(self._at_exit)
                 lane = self._lanes.setdefault(plugin, Lane(plugin, self._means))
                 self._watch.wake()
                 if self._closed:
@@ -172,6 +180,19 @@ class Drainer:
             end = self._means.clock.monotonic() + self._means.limits.at_exit
             self._flush([lane for lane in self._lanes.values() if lane.duty.alive], self._left(end))
             self._end(end)
+            self._exits_by = end + self._means.limits.at_exit
+
+    def _deliver_late(self, plugins: Iterable[str]) -> None:
+        """Deliver what a handler reports that the host had registered before this was made."""
+        end = self._exits_by or 0.0
+        lanes = [Lane(plugin, self._means) for plugin in dict.fromkeys(plugins)]
+        tickets = [(lane, lane.duty.ask()) for lane in lanes]
+        for lane, ticket in tickets:
+            if not (lane.duty.alive and lane.served(ticket, self._left(end))):
+                say(ERROR, "%s: %s", lane.plugin, _TOO_LATE)
+            lane.duty.stop()
+        for lane in lanes:
+            lane.duty.join(self._left(end))
 
     def _end(self, end: float) -> None:
         self._closed = True
