@@ -12,8 +12,11 @@ import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+
+import reason_pages
 
 from failhook.classify.rule import Rule, Take, Tier
 from failhook.classify.sources import SOURCES
@@ -124,6 +127,17 @@ def verdict_pages() -> dict[Path, str]:
     }
 
 
+@cache
+def every_reason() -> Mapping[str, reason_pages.Reason]:
+    """Return every reason with what is known of it."""
+    return reason_pages.reasons()
+
+
+def reasons() -> str:
+    """Return the list of the pages on reasons."""
+    return reason_pages.index(every_reason())
+
+
 def scores() -> str:
     """Return how right the verdicts are on the real failures in tests/cases."""
     sys.path.insert(0, str(DOCS.parent))
@@ -144,7 +158,9 @@ def _rule(rule: Rule) -> list[str]:
     anchor = f'<a id="{rule.id}"></a>[{rule.id}]({source})'
     help_or_not = {True: ", deterministic", False: ", a retry may help"}
     retry = help_or_not.get(rule.deterministic, "") if isinstance(rule.deterministic, bool) else ""
-    verdict = f"{_said(rule.kind)} {_said(rule.reason)}{retry}"
+    reason = rule.reason
+    told = reason_pages.link(reason, "../reasons/") if isinstance(reason, str) else _said(reason)
+    verdict = f"{_said(rule.kind)} {told}{retry}"
     when = f"`{rule.describe().replace('`', chr(39))}`"
     tier = Tier(rule.tier).name.lower()
     sure = _said(rule.confidence)
@@ -188,6 +204,7 @@ def _joined(text: str) -> list[str]:
 PARTS: dict[str, Callable[[], str]] = {
     "gate": gate,
     "verdicts": verdicts,
+    "reasons": reasons,
     "hooks": hooks,
     "scores": scores,
     "trace": trace,
@@ -207,9 +224,12 @@ def with_parts(page: Path) -> str:
 
 def wanted() -> dict[Path, str | None]:
     """Return every page as it should be; None for one that should not be there."""
-    whole = verdict_pages()
-    gone = {page: None for page in (DOCS / "verdicts").glob("*.md") if page not in whole}
-    return {page: with_parts(page) for page in sorted(DOCS.glob("*.md"))} | whole | gone
+    listed = reason_pages.REASONS / "README.md"
+    written = (*sorted(DOCS.glob("*.md")), listed)
+    whole = verdict_pages() | reason_pages.pages(every_reason())
+    made = (*(DOCS / "verdicts").glob("*.md"), *reason_pages.REASONS.glob("*.md"))
+    gone = {page: None for page in made if page not in whole and page != listed}
+    return {page: with_parts(page) for page in written} | whole | gone
 
 
 def main(arguments: Sequence[str]) -> int:

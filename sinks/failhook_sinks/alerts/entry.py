@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -104,14 +105,22 @@ def page_of(docs_url: str, reason: str) -> str:
     """Return the URL of the page on a reason.
 
     Args:
-        docs_url: the address of ``docs/``: ``<docs_url>/reasons/NodeLost.md``; where the pages are
-            named otherwise, with ``{reason}`` where the reason goes.
+        docs_url: the address of ``docs/``: ``<docs_url>/reasons/nodelost.md``; where the pages are
+            named otherwise, with ``{reason}`` where the reason goes, as it stands.
         reason: the verdict's.
     """
-    quoted = quote(reason, safe="", errors="replace")
     if "{reason}" in docs_url:
-        return docs_url.replace("{reason}", quoted)
-    return f"{docs_url.rstrip('/')}/reasons/{quoted}.md"
+        return docs_url.replace("{reason}", quote(reason, safe="", errors="replace"))
+    return f"{docs_url.rstrip('/')}/reasons/{page_name(reason)}.md"
+
+
+def page_name(reason: str) -> str:
+    """Return the name of the page on a reason, fit for every file system and every URL.
+
+    In lower case, since ``Killed`` and ``KILLED`` are one file on some systems: reasons that differ
+    in nothing else share a page. What is no letter, digit, ``_`` or ``-`` is a ``-``.
+    """
+    return re.sub(r"[^a-z0-9_-]+", "-", reason.lower()).strip("-") or "unknown"
 
 
 def _traceback(error: ErrorInfo | None) -> str:

@@ -164,7 +164,7 @@ def test_a_reminder_says_that_it_is_one():
 
 def test_the_page_of_a_reason_has_an_address():
     """Under the docs, or wherever the configuration says."""
-    assert "https://d/reasons/NodeLost.md" == page_of("https://d/", "NodeLost")
+    assert "https://d/reasons/nodelost.md" == page_of("https://d/", "NodeLost")
     assert "https://wiki/?q=A%2FB" == page_of("https://wiki/?q={reason}", "A/B")
 
 

@@ -63,7 +63,7 @@ def test_an_incident_says_what_failed_where_and_why(server, receiver):
     expected = ("critical", "default", "load-0", "nightly")
     assert expected == tuple(payload[name] for name in ("severity", "source", "component", "group"))
     assert {"Attempt", "Verdict", "Next"} <= payload["custom_details"].keys()
-    assert ["https://docs.example/reasons/UserException.md"] == [
+    assert ["https://docs.example/reasons/userexception.md"] == [
         link["href"] for link in sent["links"]
     ]
 

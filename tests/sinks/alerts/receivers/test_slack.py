@@ -336,7 +336,7 @@ def test_a_message_can_be_shown_in_a_terminal(there, hook):
     shown = in_terminal(there.posted[0].payload)
 
     assert "Verdict: application UserException (confirmed)" in shown
-    assert "what UserException means <https://docs.example/reasons/UserException.md>" in shown
+    assert "what UserException means <https://docs.example/reasons/userexception.md>" in shown
 
 
 def test_the_page_shows_a_message_as_it_was_sent(there, bot):
