@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread, current_thread
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 from weakref import ref
 
 COUNTS_AFTERWARDS: Final = sys.version_info[:2] in ((3, 12), (3, 13))
@@ -24,6 +24,9 @@ PATIENCE: Final = 1.0
 
 CALL_PATIENCE: Final = 0.1
 """Seconds of that for one that is in a plugin's call: it cannot be ended."""
+
+_EARLY: Final = 10
+"""Before a child of multiprocessing waits for children of its own."""
 
 _TASKS: Final = Path("/proc/self/task")
 
@@ -62,6 +65,19 @@ def watch_forks(this: Forkable) -> None:
         after_in_parent=tell(kind.after_fork_in_parent),
         after_in_child=tell(kind.after_fork_in_child),
     )
+
+
+def at_end_of_child(call: Callable[[], None]) -> Callable[[], object]:
+    """Have something called when a child of multiprocessing comes to its end; return how not to.
+
+    Such a child ends with `os._exit`, and most versions of Python run no `atexit` there. In any
+    other process nothing is done.
+    """
+    util = sys.modules.get("multiprocessing.util")
+    process = sys.modules.get("multiprocessing.process")
+    if util is None or process is None or process.parent_process() is None:
+        return lambda: None
+    return cast("Callable[[], object]", util.Finalize(None, call, exitpriority=_EARLY).cancel)
 
 
 def ended(thread: Thread | None, timeout: float) -> bool:

@@ -108,7 +108,9 @@ def package(tmp_path, monkeypatch):
         (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
         (metadata / "entry_points.txt").write_text(entry_points)
         (site / "acme.py").write_text(source)
+        old = filter(None, [os.environ.get("PYTHONPATH")])
         monkeypatch.syspath_prepend(str(site))
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), *old]))
         monkeypatch.delitem(sys.modules, "acme", raising=False)
 
     return _package

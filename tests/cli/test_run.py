@@ -351,3 +351,41 @@ def test_an_installed_plugin_without_its_settings_is_named_and_left_out(call, pa
     assert [
         "plugin 'tickets': plugins.tickets.folder is missing; name a folder; it is left out"
     ] == lines(answer)
+
+
+def deadly(package, hook):
+    """Install a plugin that ends its process, and a good one that is called after it."""
+    package(
+        "import ctypes, os, time\n"
+        "from failhook.plugin import hookimpl\n"
+        "class Deadly:\n"
+        "    @hookimpl\n"
+        "    def on_task_failed(self, event):\n"
+        f"        {hook}\n"
+        "class Good:\n"
+        "    @hookimpl\n"
+        "    def on_task_failed(self, event):\n"
+        "        time.sleep(0.2)\n"
+        "        open('good', 'a').write(f'{event.task.attempt}\\n')\n",
+        "[failhook]\ndeadly = acme:Deadly\ngood = acme:Good\n",
+    )
+
+
+@pytest.mark.parametrize("hook", ["os._exit(9)", "ctypes.string_at(0)"])
+def test_a_plugin_that_ends_its_process_does_not_end_the_command(hook, call, package, place):
+    """It keeps its exit code and its retry, others hear of it, and the doctor names the plugin."""
+    deadly(package, hook)
+    once = "[ -e here ] && exit 3; >here; sleep 0.5; exit 4"
+
+    answer = call("run", "--store", "here.db", "--retries", "1", "--", "sh", "-c", once)
+    later = call("doctor", "--json", "--store", "here.db")
+
+    assert 3 == answer.code
+    assert {"1", "2"} == set((place / "good").read_text().split())
+    assert "the process that calls plugins ended with" in answer.err
+    assert any(
+        "to plugin deadly yet (the process ended during the call); they wait in here.db" in line
+        for line in lines(answer)
+    )
+    (found,) = (each for each in json.loads(later.out)["findings"] if "in a row" in each["text"])
+    assert ("act", True) == (found["level"], found["text"].startswith("plugin deadly: 2 waiting"))

@@ -48,7 +48,7 @@ def test_status_shows_what_waits_for_somebody(call, place):
     running = lines[lines.index("Running, or lost with its supervisor") + 1]
     assert running.startswith("  default/nightly/load/r1/1  attempt 1, process ")
     (waiting,) = (line for line in lines if line.startswith("  plugin busy  1 waiting"))
-    assert waiting.endswith("s ago: 429 from the receiver")
+    assert waiting.endswith("s ago, the next due in 1h: 429 from the receiver")
     assert "Given up: failhook dead-letters list --store here.db" in lines
     assert "  plugin refusing  1 event, the last: 413 too large" in lines
     command = shlex.split(resolve.replace("retry|fail|succeeded", "fail"))

@@ -26,12 +26,12 @@ def our_threads() -> set[threading.Thread]:
     return {each for each in threading.enumerate() if each.name.startswith("failhook-")}
 
 
-def close_in_time(pipeline, timeout):
+def close_in_time(pipeline, timeout, wait=5.0):
     """Return what a close says, and fail where it takes much longer than it may."""
     answer = []
     thread = threading.Thread(target=lambda: answer.append(pipeline.close(timeout)), daemon=True)
     thread.start()
-    thread.join(timeout + 5)  # the margin is the machine's, not the code's
+    thread.join(wait)  # the margin is the machine's, not the code's
     assert answer, "the close is still under way"
     return answer[0]
 
@@ -65,6 +65,30 @@ def test_a_hung_plugin_does_not_hold_a_close(store, hanging):
     assert close_in_time(pipeline, 0.5) is False
 
 
+class HangingLoop(Hanging):
+    """Hangs in a coroutine, so that its loop cannot even be told to stop."""
+
+    @hookimpl
+    async def on_task_failed(self) -> None:
+        self.entered.set()
+        self.over.wait(FOREVER)
+
+
+@pytest.mark.parametrize("kind", [Hanging, HangingLoop])
+def test_a_close_waits_for_no_call_that_is_past_its_limit(store, kind):
+    """What it was about is put back already: there is nothing more to wait for."""
+    hanging, good = kind(), Good()
+    pipeline = pipeline_on(store, hanging, good, manager=Limits(call=0.2, failures=1000))
+    fail(pipeline, "a")
+
+    try:
+        said = close_in_time(pipeline, FOREVER - 10, wait=20.0)
+    finally:
+        hanging.over.set()
+    assert kind is HangingLoop or said is False  # that one has failed, for good
+    assert 1 == len(good.events)
+
+
 def test_a_locked_store_does_not_hold_a_close(tmp_path, caplog):
     """Nobody can say then what waits, so that it is not said that all went out."""
     path = tmp_path / "failhook.db"
@@ -90,7 +114,7 @@ def test_a_store_that_is_gone_is_told_and_does_not_raise(tmp_path, caplog):
     assert pipeline.flush(20)
     shutil.rmtree(folder)
 
-    assert close_in_time(pipeline, 5.0) is False
+    assert close_in_time(pipeline, 5.0, wait=10.0) is False
     assert "it cannot be told whether every event went out" in caplog.text
 
 
@@ -236,6 +260,17 @@ def test_the_end_of_the_interpreter_delivers_what_is_due_and_is_bounded(tmp_path
     assert {"heard a", "heard b", "heard c"} == set(ran.stdout.splitlines())
     assert 3 == len(good.events)
     assert later.close()
+
+
+def test_a_call_that_outlasts_the_interpreter_is_not_taken_for_its_death(tmp_path: Path):
+    """Its lease is given back: the process ended in good order, whatever the plugin was at."""
+    path = tmp_path / "failhook.db"
+    command = [sys.executable, "-W", "error", "-c", EXIT, str(path), "hang"]
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
+    store = open_store(path)
+
+    assert ([], 3) == (list(store.holders("hanging")), store.pending(["hanging"]))
+    store.close()
 
 
 def test_a_sidecar_in_waiting_sees_what_another_process_reports(store, clock):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import warnings
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -216,3 +218,61 @@ def test_workers_of_multiprocessing_deliver_their_own(tmp_path, method):
 
     assert [0, 0, 0] == [worker.exitcode for worker in workers]
     assert ["parent", "worker-0", "worker-1", "worker-2"] == sorted(heard.read_text().split())
+
+
+CHILDREN = """
+import multiprocessing, sys, threading, time
+from concurrent.futures import ProcessPoolExecutor
+from failhook import Evidence, Manager, Pipeline, Task, hookimpl
+from failhook.stores import open_store
+
+class Slow:
+    @hookimpl
+    def on_task_failed(self, task):
+        time.sleep(0.05)
+        with open(sys.argv[2], "a") as file:
+            file.write(task.name + chr(10))
+
+def begin():
+    global pipeline
+    manager = Manager()
+    manager.register(Slow(), "slow")
+    pipeline = Pipeline(open_store(sys.argv[1]), manager=manager)
+
+def work(name):
+    pipeline.failed(Task("nightly", name), Evidence.returncode(3))
+
+if __name__ == "__main__":
+    begin()
+    context = multiprocessing.get_context(sys.argv[3])
+    if sys.argv[3] == "fork":
+        child = context.Process(target=work, args=("process",))
+        child.start()
+        child.join()
+        assert child.exitcode == 0
+    with context.Pool(2, begin) as pool:
+        pool.map(work, ["pool-1", "pool-2"], chunksize=1)
+        pool.close()
+        pool.join()
+    with ProcessPoolExecutor(2, context, begin) as pool:
+        list(pool.map(work, ["executor-1", "executor-2"]))
+    assert pipeline.close(30)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("where", ["memory", "sqlite"])
+def test_children_of_multiprocessing_flush_when_they_come_to_their_end(tmp_path, where, method):
+    """Nothing that they reported is lost with them, nor told twice, and no lease stays."""
+    path, heard = tmp_path / "failhook.db", tmp_path / "heard"
+    store = str(path) if where == "sqlite" else "memory"
+    script = tmp_path / "children.py"
+    script.write_text(CHILDREN)
+    command = [sys.executable, "-W", "error", str(script), store, str(heard), method]
+    subprocess.run(command, check=True, timeout=60)
+
+    names = ["executor-1", "executor-2", "pool-1", "pool-2", *["process"] * (method == "fork")]
+    assert names == sorted(heard.read_text().split())
+    if where == "sqlite":
+        with closing(open_store(path)) as left:
+            assert (0, []) == (left.pending(), list(left.holders("slow")))

@@ -60,6 +60,7 @@ class Night:
             self.ask(name)
         for plugin in PLUGINS:
             self.ask("holders", plugin)
+            self.ask("deaths", plugin)
 
     def add(self):
         self.number += 1
@@ -96,6 +97,10 @@ class Night:
 
     def drop(self):
         self.ask("drop", self.some_rows())
+
+    def lose(self):
+        plugin = self.random.choice(PLUGINS)
+        self.ask("lose", self.random.choice("ab"), plugin, not_before=self.soon())
 
     def release(self):
         self.ask("release", self.random.choice("ab"), self.random.choice((None, *PLUGINS)))
@@ -134,7 +139,7 @@ class Night:
 
 STEP_NAMES = (
     *("add", "add", "add", "claim", "claim", "done", "retry", "bury", "revive", "drop"),
-    *("release", "renew", "tell", "group", "group", "claim_group", "claim_group"),
+    *("release", "lose", "lose", "renew", "tell", "group", "group", "claim_group", "claim_group"),
     *("settle", "retry_group", "bury_group"),
 )
 

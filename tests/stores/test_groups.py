@@ -412,3 +412,19 @@ def test_any_text_is_a_key_and_a_note(store):
     store.retry_group(again, not_before=NOW, error="e\udc80\x00", owner="me")
     store.bury_group(claim_group(store), error="e\udc80\x00", now=NOW, owner="me")
     assert [] == list(store.waiting())
+
+
+def test_a_group_that_a_process_lost_counts_it(store):
+    """Lost by lease or by death, it comes back with the count; an answer ends that."""
+    gather(store, "a")
+    claim_group(store, lease=0, owner="one")
+    lapsed = claim_group(store, owner="gone")
+    store.lose("gone", "log", not_before=after(30))
+
+    assert (1, 2) == (lapsed.deaths, store.deaths("log"))
+    assert None is claim_group(store, now=after(29))
+    group = claim_group(store, now=after(30))
+    assert (2, 0) == (group.deaths, group.tries)
+    store.bury_group(group, error="no", now=NOW, owner="me")
+    (letter,) = store.dead_letters()
+    assert (2, 0) == (letter.tries, store.deaths("log"))

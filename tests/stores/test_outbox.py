@@ -82,7 +82,8 @@ def test_a_renewed_lease_lasts_longer(store):
 
     assert ["b"] == names(claim(store, now=after(60), lease=600))
     assert ["a"] == names(claim(store, now=after(300)))
-    assert ["a", "b"] == names(claim(store, "alerts", now=after(60)))
+    assert ["a"] == names(claim(store, "alerts", now=after(60)))
+    assert ["b"] == names(claim(store, "alerts", now=after(60)))
 
 
 def test_threads_never_hold_the_same_row(store):
@@ -444,3 +445,54 @@ def test_any_text_of_a_plugin_is_taken(store):
 
     assert [second.id] == [letter.id for letter in store.dead_letters()]
     assert first.id != second.id
+
+
+def test_what_a_process_lost_comes_alone_from_then_on(store):
+    """A batch that was lost is due at once, row by row; all else comes together."""
+    put(store, *(an_event(a_task(name)) for name in "abc"))
+    claim(store, limit=2, owner="gone")
+
+    store.lose("gone", "alerts", not_before=LATER)
+    assert (0, ["gone"]) == (store.deaths("log"), list(store.holders("log")))
+    store.lose("gone", "log", not_before=LATER)
+
+    assert (1, []) == (store.deaths("log"), list(store.holders("log")))
+    for name in "ab":
+        (row,) = claim(store)
+        assert (name, 0, 1) == (row.event.task.name, row.tries, row.deaths)
+        store.done([row.id])
+    (row,) = claim(store)
+    assert ("c", 0, 0) == (row.event.task.name, store.deaths("log"), row.deaths)
+
+
+def test_a_row_that_is_lost_again_waits_and_says_why(store):
+    """The second death is its own: it is put off, others are not, and the store tells of both."""
+    put(store, an_event(a_task("a")))
+    for not_before in (LATER, after(30)):
+        claim(store, owner="gone")
+        store.lose("gone", "log", not_before=not_before)
+    put(store, an_event(a_task("b")))
+
+    (waiting,) = store.waiting()
+    assert ("the process ended during the call", 2) == (waiting.error, waiting.deaths)
+    assert NOW == waiting.due_at
+    assert ["b"] == names(claim(store))
+    (row,) = claim(store, now=after(30))
+    assert ("a", 2) == (row.event.task.name, row.deaths)
+    bury(store, [row.id])
+    (letter,) = store.dead_letters()
+    assert (2, 0) == (letter.tries, store.deaths("log"))
+
+
+def test_a_lease_that_runs_out_is_a_death_and_an_answer_ends_the_count(store):
+    """Only another owner counts it; a call that came back, however, was no death."""
+    put(store, an_event(a_task("a")))
+    claim(store, lease=0, owner="one")
+    (again,) = claim(store, lease=0, owner="one")
+    (row,) = claim(store, lease=0, owner="two")
+    (last,) = claim(store, owner="three")
+
+    assert [0, 1, 2] == [again.deaths, row.deaths, last.deaths]
+    retry(store, [row.id], error="no", owner="three")
+    (row,) = claim(store)
+    assert (1, 0, 0) == (row.tries, row.deaths, store.deaths("log"))

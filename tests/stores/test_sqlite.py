@@ -229,6 +229,7 @@ def test_short_lived_processes_keep_to_the_bounds(path):
     [
         *("line", "due", "lease", "touched", "done", "retry", "bury", "forget_events", "advance"),
         *("holders", "renew_rows", "release_rows", "next_due", "due_group", "group_rows"),
+        *("lose_rows", "lose_groups", "deaths", "suspect"),
         *("group_size", "bury_grouped", "attempts", "between_attempts", "history_of_job", "tally"),
     ],
 )

@@ -41,6 +41,7 @@ from failhook.cli.arguments import (
     size,
     whole_number,
 )
+from failhook.cli.courier import ChildCourier, SharedPipeline
 from failhook.cli.refusals import refusal_lines
 from failhook.cli.resolve import this_user
 from failhook.cli.settings import settings
@@ -52,6 +53,8 @@ from failhook.details import FailureDetails, Kind, Started
 from failhook.errors import ConfigError, RegistrationError, StartRefused, StoreError
 from failhook.executors.local import LocalExecutor, Outcome, State, TaskFuture
 from failhook.pipeline import Pipeline
+from failhook.pipeline.configured import parts_of
+from failhook.stores import is_memory
 from failhook.task import Task, new_run_id
 from failhook.text import clean
 
@@ -128,13 +131,14 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         config = settings(arguments)
         task = _task(arguments, config, command)
-        pipeline = Pipeline.from_config(config)
+        courier = None if is_memory(config.store or "") else ChildCourier(arguments, config)
+        pipeline = SharedPipeline(courier, **parts_of(config, None))
     except (ConfigError, RegistrationError, StoreError) as error:
         raise NotStarted(f"{error}\nthe command was not started") from None
     try:
         return _run(pipeline, task, command, arguments)
     finally:
-        for line in close(pipeline, config.store or ""):
+        for line in close(pipeline, config.store or "", courier):
             tell(line)
 
 

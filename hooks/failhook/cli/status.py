@@ -113,11 +113,23 @@ def _granted(granted: Granted, now: datetime) -> str:
 
 
 def how_many_wait(waiting: Waiting, now: datetime) -> str:
-    """Return what waits for a plugin, since when, and why."""
+    """Return what waits for a plugin, since when, until when, and why."""
     why = f": {waiting.error}" if waiting.error else ""
     grouped = f", {waiting.grouped:,} of them in groups" if waiting.grouped else ""
     oldest = f", the oldest from {ago(waiting.since, now)}"
-    return one_line(f"{waiting.count:,} waiting{grouped}{oldest}{why}")
+    due = _next(waiting, now)
+    return one_line(f"{waiting.count:,} waiting{grouped}{oldest}{due}{_ended(waiting)}{why}")
+
+
+def _ended(waiting: Waiting) -> str:
+    """Return how many processes did not outlive the call, where it was no chance."""
+    return f", {waiting.deaths} processes ended in a row" if waiting.deaths > 1 else ""
+
+
+def _next(waiting: Waiting, now: datetime) -> str:
+    if waiting.due_at is None:
+        return ""
+    return f", the next due {ago(waiting.due_at, now)}" if waiting.due_at > now else ", due now"
 
 
 def _dead(dead: Waiting) -> str:
@@ -174,6 +186,8 @@ def _by_plugin(counts: Sequence[Waiting]) -> list[dict[str, Any]]:
             "count": each.count,
             "error": each.error,
             "since": to_rfc3339(each.since),
+            "due_at": None if each.due_at is None else to_rfc3339(each.due_at),
+            "deaths": each.deaths,
         }
         for each in counts
     ]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
+from failhook.cli.courier import ChildCourier
 from failhook.errors import StoreError
 from failhook.outbox.port import Waiting
 from failhook.pipeline import Pipeline
@@ -15,10 +16,14 @@ SECONDS: Final = 10.0
 LEAST: Final = 1.0
 
 
-def close(pipeline: Pipeline, store: str) -> list[str]:
+def close(pipeline: Pipeline, store: str, courier: ChildCourier | None = None) -> list[str]:
     """Close a pipeline; return a line for each plugin that has not heard of everything."""
     end = time.monotonic() + SECONDS
+    if courier is not None:
+        courier.end()
     pipeline.flush(SECONDS)
+    if courier is not None:
+        courier.wait(max(LEAST, end - time.monotonic()))
     waiting = _waiting(pipeline)
     if pipeline.close(max(LEAST, end - time.monotonic())):
         return []

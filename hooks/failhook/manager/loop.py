@@ -63,8 +63,12 @@ class LoopThread:
         return result  # type: ignore[no-any-return]  # it is what the coroutine returned
 
     def stop(self, timeout: float) -> None:
-        """Cancel what still runs and close the loop, within `timeout` seconds."""
-        ended(self._served.end(), timeout)
+        """Cancel what still runs and close the loop, within `timeout` seconds.
+
+        A loop that a coroutine has held past its limit is left behind.
+        """
+        late = self._late is not None and not self._late.done()
+        ended(self._served.end(), 0.0 if late else timeout)
 
     def rest(self, timeout: float) -> None:
         """End the thread unless it is at work; the loop stays as it is, and goes on with the next.

@@ -15,10 +15,14 @@ from failhook.log import say
 from failhook.outbox.duty import Duty
 from failhook.outbox.handover import Outcome
 from failhook.outbox.means import Means
-from failhook.outbox.port import Delivery, DueGroup
+from failhook.outbox.port import ENDED, Delivery, DueGroup
 
 _LATE: Final = "no answer within the time limit"
 _SCATTERED: Final = "the plugin gathers no more; the events of its groups come one by one"
+
+
+def _given_up(tries: int, error: str) -> str:
+    return f"given up after {tries} tries: {error}"
 
 
 @dataclass(slots=True, eq=False)
@@ -69,7 +73,7 @@ class Deliveries:
         if self._leased_at is not None:
             self._give_back()
 
-    def rows(self, now: datetime) -> bool:
+    def rows(self, now: datetime, limit: int) -> bool:
         """Hand over a batch of rows that are due; return whether there were any.
 
         A batch has its time: what is left of it then is given back, for the groups of this plugin
@@ -77,7 +81,7 @@ class Deliveries:
         """
         limits, clock = self._means.limits, self._means.clock
         rows = self._outbox.claim(
-            self._plugin, now=now, lease=limits.lease, limit=limits.batch, owner=self._owner
+            self._plugin, now=now, lease=limits.lease, limit=limit, owner=self._owner
         )
         if not rows:
             return False
@@ -92,6 +96,8 @@ class Deliveries:
                 marked = clock.monotonic()
             if row.event is None:
                 self._bury(row, row.unreadable)
+            elif row.deaths >= limits.max_deaths:
+                self._bury(row, _given_up(row.deaths, ENDED))
             elif not self._deliver(row, row.event):
                 return True
         self._mark()
@@ -109,7 +115,9 @@ class Deliveries:
         if group is None:
             return False
         self._leased_at = self._means.clock.monotonic()
-        if self._means.handover.gathers(self._plugin):
+        if group.deaths >= limits.max_deaths:
+            self._bury(group, _given_up(group.deaths, ENDED))
+        elif self._means.handover.gathers(self._plugin):
             if not self._deliver_group(group):
                 return True
         else:
@@ -232,7 +240,7 @@ class Deliveries:
     ) -> None:
         limits, tries = self._means.limits, subject.tries + 1
         if tries >= (limits.max_refusals if refused else limits.max_failures):
-            self._bury(subject, f"given up after {tries} tries: {error}")
+            self._bury(subject, _given_up(tries, error))
             return
         delay = max(limits.backoff.delay(tries, self._means.random()), retry_after or 0.0)
         at = self._means.clock.now() + timedelta(seconds=delay)

@@ -10,7 +10,13 @@ from logging import ERROR
 from typing import Final
 
 from failhook.errors import StoreError
-from failhook.forks import CALL_PATIENCE, COUNTS_AFTERWARDS, PATIENCE, watch_forks
+from failhook.forks import (
+    CALL_PATIENCE,
+    COUNTS_AFTERWARDS,
+    PATIENCE,
+    at_end_of_child,
+    watch_forks,
+)
 from failhook.log import say
 from failhook.outbox.duty import Duty
 from failhook.outbox.lane import Lane
@@ -21,6 +27,9 @@ _TOO_LATE: Final = (
     "an event was reported too late to be delivered by this process, which is at its end; close "
     "the pipeline after the last report"
 )
+
+_RESERVE: Final = 0.5
+"""Seconds of an end of the interpreter that are kept for giving leases back."""
 
 
 class Drainer:
@@ -45,22 +54,27 @@ class Drainer:
         self._retiring = False
         self._dormant = False
         self._took_over = False
+        self._letting_go = False
         self._write_at = means.clock.monotonic()
         self._watch = Duty("failhook-watch", self._look_after, broke=self._broke, clock=means.clock)
         self._exits_by: float | None = None
         watch_forks(self)
         # The handlers of a host that came later run before this one, and may report.
         atexit.register(self._at_exit)
+        self._not_at_end_of_child = at_end_of_child(self._at_exit)
 
     def wake(self, plugins: Iterable[str]) -> None:
         """Let these plugins' lanes look for rows soon."""
         if self._exits_by is not None:
             self._deliver_late(plugins)
             return
-        lanes = self._lanes
+        lanes, courier = self._lanes, self._means.courier
         for plugin in plugins:
             lane = lanes.get(plugin)
-            (lane or self._lane(plugin)).wake()
+            if lane is None and courier is not None and courier.takes(plugin):
+                courier.wake()
+            else:
+                (lane or self._lane(plugin)).wake()
 
     def take_over(self) -> None:
         """Begin to deliver what an earlier process has left; only the first call does anything.
@@ -70,14 +84,18 @@ class Drainer:
         """
         if self._took_over:
             return
-        means = self._means
-        if means.outbox.next_due(means.handover.names(), means.clock.now()) is not None:
+        means, now = self._means, self._means.clock.now()
+        if means.outbox.next_due(means.names(), now) is not None:
             self.start()
+        if means.courier is not None:
+            others = [name for name in means.handover.names() if means.courier.takes(name)]
+            if means.outbox.next_due(others, now) == now:
+                means.courier.wake()
         self._took_over = True
 
     def start(self) -> None:
         """Begin to deliver for every plugin, whoever reports, until `close`."""
-        self.wake(self._means.handover.names())
+        self.wake(self._means.names())
 
     def flush(self, timeout: float) -> bool:
         """Have everything that is due tried once; return whether that was done in time.
@@ -87,7 +105,7 @@ class Drainer:
         Args:
             timeout: seconds.
         """
-        return self._flush([self._lane(name) for name in self._means.handover.names()], timeout)
+        return self._flush([self._lane(name) for name in self._means.names()], timeout)
 
     def _flush(self, lanes: Sequence[Lane], timeout: float) -> bool:
         end = self._means.clock.monotonic() + timeout
@@ -126,7 +144,7 @@ class Drainer:
         for duty in self._beside:
             duty.retire()
         if not self._watch.alive:
-            atexit.unregister(self._at_exit)
+            self._not_at_exit()
 
     def come_back(self) -> None:
         """Begin the threads anew that a fork has ended, where Python does not let it do so."""
@@ -177,15 +195,24 @@ class Drainer:
         Python 3.12 begins no thread any more then, so that only those are asked that have begun.
         """
         if os.getpid() == self._pid:
-            end = self._means.clock.monotonic() + self._means.limits.at_exit
-            self._flush([lane for lane in self._lanes.values() if lane.duty.alive], self._left(end))
+            seconds = self._means.limits.at_exit
+            end = self._means.clock.monotonic() + seconds
+            tried = end - min(_RESERVE, seconds / 4)
+            lanes = [lane for lane in self._lanes.values() if lane.duty.alive]
+            self._flush(lanes, self._left(tried))
+            self._end_lanes(tried)
+            if self._watch.alive and any(lane.duty.alive for lane in lanes):
+                # A call that goes on is not to be taken for one that has ended the process.
+                self._letting_go = True
+                self._watch.served(self._watch.ask(), self._left(end))
             self._end(end)
             self._exits_by = end + self._means.limits.at_exit
 
     def _deliver_late(self, plugins: Iterable[str]) -> None:
         """Deliver what a handler reports that the host had registered before this was made."""
         end = self._exits_by or 0.0
-        lanes = [Lane(plugin, self._means) for plugin in dict.fromkeys(plugins)]
+        here = [name for name in dict.fromkeys(plugins) if not self._means.elsewhere(name)]
+        lanes = [Lane(plugin, self._means) for plugin in here]
         tickets = [(lane, lane.duty.ask()) for lane in lanes]
         for lane, ticket in tickets:
             if not (lane.duty.alive and lane.served(ticket, self._left(end))):
@@ -194,13 +221,27 @@ class Drainer:
         for lane in lanes:
             lane.duty.join(self._left(end))
 
+    def _not_at_exit(self) -> None:
+        atexit.unregister(self._at_exit)
+        self._not_at_end_of_child()
+
+    def _end_lanes(self, end: float) -> None:
+        lanes = list(self._lanes.values())
+        for lane in lanes:
+            lane.duty.stop()
+        for lane in lanes:
+            while not (lane.stuck or lane.duty.mine or lane.duty.join(_TICK)):
+                if self._left(end) <= 0:
+                    break
+
     def _end(self, end: float) -> None:
         self._closed = True
-        atexit.unregister(self._at_exit)
-        duties = self._duties()
-        for duty in duties:
+        self._not_at_exit()
+        self._end_lanes(end)  # while somebody watches: what hangs is not waited for
+        others = (*self._beside, self._watch)
+        for duty in others:
             duty.stop()
-        for duty in duties:
+        for duty in others:
             duty.join(self._left(end))
 
     def _left(self, end: float) -> float:
@@ -220,8 +261,10 @@ class Drainer:
             self._write_at = means.clock.monotonic() + means.limits.mark
         if self._retiring and not any(lane.duty.alive for lane in list(self._lanes.values())):
             means.tally.write()
-            atexit.unregister(self._at_exit)
+            self._not_at_exit()
             self._watch.stop()
+        if self._letting_go:
+            means.outbox.release(means.owner)
         return means.limits.watch
 
     def _broke(self, error: Exception) -> float:

@@ -33,6 +33,7 @@ class Lane:
         self._deliveries = Deliveries(plugin, means, self.duty)
         self._drops = Drops(plugin, means, self._deliveries)
         self._resting = False
+        self._inherited = False
 
     def wake(self) -> None:
         """Let the lane look for rows soon; one that rests in quarantine wakes by itself."""
@@ -61,6 +62,7 @@ class Lane:
         """Give up a call that is late, and keep the lease of one that is not."""
         if late:
             self._deliveries.give_up()
+            self._means.probation.end(self)
             self.duty.look()
         else:
             self._deliveries.renew()
@@ -69,15 +71,19 @@ class Lane:
         """Deliver all that is due; return the seconds until there may be more."""
         deliveries, means = self._deliveries, self._means
         deliveries.tidy()
+        if not self._inherited:  # first of all, or each process of a night of crashes leaves more
+            self._inherit()
+            self._inherited = True
         while not self.duty.ending:
             now = means.clock.now()
             self._drops.notice()
             ready = self._in_quarantine(now)
             if ready is not None:
                 return self._rest_until(ready, now)
-            taken = deliveries.rows(now)
-            if self._in_quarantine(now) is None:
-                taken = deliveries.group(means.clock.now()) or taken
+            if means.outbox.deaths(self.plugin):
+                taken = self._on_probation()
+            else:
+                taken = self._hand_over(means.limits.batch)
             if deliveries.works:
                 self._drops.tell()
             if taken:
@@ -87,6 +93,29 @@ class Lane:
                 means.outage.over()
                 return means.limits.poll if due is None else self._rest_until(due, now)
         return 0.0
+
+    def _hand_over(self, limit: int) -> bool:
+        """Hand over what is due first; return whether there was anything."""
+        clock = self._means.clock
+        taken = self._deliveries.rows(clock.now(), limit)
+        if self._in_quarantine(clock.now()) is None:
+            taken = self._deliveries.group(clock.now()) or taken
+        return taken
+
+    def _on_probation(self) -> bool:
+        """Hand over one after the other, with no other call under way that may end the process."""
+        means, taken = self._means, False
+        for _ in range(means.limits.batch):
+            if not means.probation.begin(self, in_vain=lambda: self.duty.ending):
+                return taken
+            try:
+                more = self._in_quarantine(means.clock.now()) is None and self._hand_over(1)
+            finally:
+                means.probation.end(self)
+            taken = taken or more
+            if not more:
+                break
+        return taken
 
     def _in_quarantine(self, now: datetime) -> datetime | None:
         ready = self._means.handover.ready(self.plugin, now)
@@ -98,10 +127,12 @@ class Lane:
 
     def _inherit(self) -> bool:
         """Give back what a process that is gone had claimed; return whether there was anything."""
-        outbox, gone = self._means.outbox, self._means.gone
+        outbox, gone, limits = self._means.outbox, self._means.gone, self._means.limits
         owners = [owner for owner in outbox.holders(self.plugin) if gone(owner)]
         for owner in owners:
-            outbox.release(owner)
+            wait = limits.backoff.delay(outbox.deaths(self.plugin), self._means.random())
+            at = self._means.clock.now() + timedelta(seconds=wait)
+            outbox.lose(owner, self.plugin, not_before=at)
         return bool(owners)
 
     def _broke(self, error: Exception) -> float:

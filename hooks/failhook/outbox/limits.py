@@ -14,6 +14,8 @@ class DeliveryLimits:
     Attributes:
         max_failures: a plugin that raised this often on one event gets it no more.
         max_refusals: the same for one that says ``Undelivered(retryable=True)``.
+        max_deaths: the same for one in whose call so many processes in a row have ended; more than
+            `max_failures`, since a process may be killed at any moment for any reason.
         backoff: the wait between two tries.
         lease: seconds that what is claimed belongs to one drainer, unless that prolongs it.
         mark: seconds after which deliveries of a batch under way are marked, counts are written
@@ -32,6 +34,7 @@ class DeliveryLimits:
 
     max_failures: int = 5
     max_refusals: int = 50
+    max_deaths: int = 10
     backoff: Backoff = Backoff(initial=1.0, factor=2.0, maximum=300.0)
     lease: float = 60.0
     mark: float = 1.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from failhook.clock import Clock
@@ -12,6 +12,7 @@ from failhook.outbox.handover import Handover
 from failhook.outbox.limits import DeliveryLimits
 from failhook.outbox.outage import Outage
 from failhook.outbox.port import Outbox
+from failhook.outbox.probation import Probation
 
 
 class Tally(Protocol):
@@ -34,6 +35,18 @@ class Tally(Protocol):
         ...
 
 
+class Courier(Protocol):
+    """Has some of the plugins called in another process."""
+
+    def takes(self, plugin: str) -> bool:
+        """Return whether a plugin is called there, not here."""
+        ...
+
+    def wake(self) -> None:
+        """Have what is due delivered soon; it returns at once and does not raise."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
     """What the lanes of one process share.
@@ -50,6 +63,8 @@ class Means:
         owner: a name for this process's leases that no other process has.
         tally: keeps count.
         outage: says once that the outbox cannot be used, and once that it can be again.
+        courier: takes over some of the plugins; None where all are called here.
+        probation: who may call a plugin in whose call a process has ended.
     """
 
     outbox: Outbox
@@ -63,3 +78,13 @@ class Means:
     owner: str
     tally: Tally
     outage: Outage
+    courier: Courier | None = None
+    probation: Probation = field(default_factory=Probation)
+
+    def names(self) -> Sequence[str]:
+        """Return the plugins that are called here."""
+        return [name for name in self.handover.names() if not self.elsewhere(name)]
+
+    def elsewhere(self, plugin: str) -> bool:
+        """Return whether a plugin is called in another process."""
+        return self.courier is not None and self.courier.takes(plugin)

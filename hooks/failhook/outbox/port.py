@@ -15,6 +15,9 @@ from failhook.groups import DroppedEvents, Group, Handled
 AT_ONCE: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """When a new row is due: long ago, so that no step of the clock can put it off."""
 
+ENDED: Final = "the process ended during the call"
+"""Why a plugin has not taken what a process held that is gone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -43,6 +46,8 @@ class Delivery:
         tries: how often it was tried before.
         event_id: of the event, also where that cannot be read.
         unreadable: why it cannot be read, one line; "" where it can.
+        deaths: how many processes in a row ended while they held it; but for the first of them,
+            which may have been in a call about another row, in its call.
     """
 
     id: int
@@ -51,6 +56,7 @@ class Delivery:
     tries: int
     event_id: str = ""
     unreadable: str = ""
+    deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,7 @@ class DueGroup:
         note: what the plugin noted the last time.
         sent_at: when the last notification went out, UTC; None when there was none.
         owner: who claimed it.
+        deaths: how many processes in a row ended while they held it.
     """
 
     plugin: str
@@ -77,6 +84,7 @@ class DueGroup:
     note: str
     sent_at: datetime | None
     owner: str = ""
+    deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,8 @@ class Waiting:
         error: why the newest of those that were tried was not taken; "" when none was tried.
         since: when the oldest of them was observed, UTC.
         grouped: how many of them wait for the time of their group.
+        due_at: when the next of them is due, UTC; of one that is leased, when the lease ends.
+        deaths: the most processes that ended in a row while they held one of them.
     """
 
     plugin: str
@@ -96,6 +106,8 @@ class Waiting:
     error: str
     since: datetime
     grouped: int = 0
+    due_at: datetime | None = None
+    deaths: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +249,8 @@ class Outbox(Protocol):
         Of each task only the oldest undelivered row is handed out, so that a plugin hears of one
         task in order. Rows in a group hold nobody back, since their plugin has heard of them. A
         lease lasts `lease` seconds. A row that cannot be read comes too, and says so.
+
+        One that another owner let run out has a death more. A row with deaths comes alone, first.
         """
         ...
 
@@ -263,11 +277,11 @@ class Outbox(Protocol):
         ...
 
     def retry(self, ids: Sequence[int], *, not_before: datetime, error: str, owner: str) -> None:
-        """Give rows back, with one try more, to be claimed again at `not_before`."""
+        """Give rows back, with one try more and no death, to be claimed again at `not_before`."""
         ...
 
     def bury(self, ids: Sequence[int], *, error: str, now: datetime, owner: str) -> None:
-        """Turn rows into dead letters, with one try more; rows of a group leave it."""
+        """Turn rows into dead letters; each has one try more, or as many as it had deaths."""
         ...
 
     def group(self, row: int, groups: Sequence[Group], *, owner: str) -> None:
@@ -288,7 +302,7 @@ class Outbox(Protocol):
         ...
 
     def retry_group(self, group: DueGroup, *, not_before: datetime, error: str, owner: str) -> None:
-        """Give a group back, with one try more, to be claimed again at `not_before`."""
+        """Give a group back, with a try more and no death, to be claimed again at `not_before`."""
         ...
 
     def bury_group(self, group: DueGroup, *, error: str, now: datetime, owner: str) -> None:
@@ -306,6 +320,14 @@ class Outbox(Protocol):
             owner: who is closing, or gone.
             plugin: only the leases on this plugin's rows and groups.
         """
+        ...
+
+    def lose(self, owner: str, plugin: str, *, not_before: datetime) -> None:
+        """Give back what a dead owner held: one death more; due at once if that is its first."""
+        ...
+
+    def deaths(self, plugin: str) -> int:
+        """Return the most deaths that any row or group has which waits for a plugin."""
         ...
 
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:

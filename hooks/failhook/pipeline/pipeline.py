@@ -25,6 +25,7 @@ from failhook.gate.overrides import Policies
 from failhook.manager import Manager
 from failhook.metrics import Metrics
 from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.means import Courier
 from failhook.outbox.port import AT_ONCE, Store, Transaction
 from failhook.outbox.within import within
 from failhook.pipeline.adoption import Refusal, Start, lost
@@ -392,7 +393,7 @@ class Pipeline:
         process.drainer.come_back()
         return process
 
-    def _begin(self) -> Process:
+    def _begin(self, courier: Courier | None = None) -> Process:
         return begin(
             store=self.store,
             manager=self.manager,
@@ -401,6 +402,7 @@ class Pipeline:
             records=self._common,
             judge=self._judge,
             metrics=self._metrics,
+            courier=courier,
         )
 
     def _ask(self, task: Task | None, evidence: Evidence) -> FailureDetails | None:

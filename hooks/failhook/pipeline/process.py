@@ -16,7 +16,7 @@ from failhook.manager import Manager
 from failhook.metrics import Metrics
 from failhook.outbox.drainer import Drainer
 from failhook.outbox.limits import DeliveryLimits
-from failhook.outbox.means import Means
+from failhook.outbox.means import Courier, Means
 from failhook.outbox.outage import Outage
 from failhook.outbox.port import Store
 from failhook.pipeline.adoption import Adoption
@@ -79,12 +79,19 @@ def begin(
     records: Records,
     judge: Callable[[Task, Evidence], Failure],
     metrics: Metrics | None = None,
+    courier: Courier | None = None,
 ) -> Process:
     """Return the parts for this process."""
     me = host.this_process()
     records = replace(records, observer=f"{me.host}:{me.pid}")
     delivering = begin_delivering(
-        store, manager, clock=clock, limits=limits, random=records.random, metrics=metrics
+        store,
+        manager,
+        clock=clock,
+        limits=limits,
+        random=records.random,
+        metrics=metrics,
+        courier=courier,
     )
     adoption = Adoption(records, me, host.owner_fate, judge)
     return Process(me, records, adoption, delivering.live, delivering.drainer, delivering)
@@ -98,6 +105,7 @@ def begin_delivering(
     limits: DeliveryLimits,
     random: Callable[[], float],
     metrics: Metrics | None,
+    courier: Courier | None = None,
 ) -> Delivering:
     """Return what delivers in this process; no thread begins before there is something to do."""
     me = host.this_process()
@@ -118,6 +126,7 @@ def begin_delivering(
         owner=owner,
         tally=counts,
         outage=Outage(),
+        courier=courier,
     )
     drainer = Drainer(means, [notices.duty])
     closing = Closing(store, manager, drainer, counts, clock=clock, owner=owner)

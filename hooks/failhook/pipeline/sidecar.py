@@ -14,6 +14,7 @@ from failhook.config import Config
 from failhook.manager import Manager
 from failhook.metrics import Metrics
 from failhook.outbox.limits import DeliveryLimits
+from failhook.outbox.means import Courier
 from failhook.outbox.port import Store
 from failhook.pipeline.counts import Progress
 from failhook.pipeline.process import begin_delivering
@@ -36,6 +37,7 @@ class Sidecar:
         delivery: how hard to try.
         random: returns a number in 0..1, for the jitter of backoffs.
         metrics: takes numbers about the deliveries.
+        courier: takes over some of the plugins; all are called here unless given.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Sidecar:
         delivery: DeliveryLimits | None = None,
         random: Callable[[], float] = _random.random,
         metrics: Metrics | None = None,
+        courier: Courier | None = None,
     ) -> None:
         self.store = store
         self.manager = manager
@@ -57,6 +60,7 @@ class Sidecar:
             limits=delivery or DeliveryLimits(),
             random=random,
             metrics=metrics,
+            courier=courier,
         )
 
     @classmethod
@@ -66,6 +70,7 @@ class Sidecar:
         *,
         store: str | None = None,
         metrics: Metrics | None = None,
+        courier: Courier | None = None,
     ) -> Self:
         """Build a sidecar from the file that the pipelines read; arguments and errors as there."""
         from failhook.pipeline.configured import parts_of
@@ -77,7 +82,12 @@ class Sidecar:
             clock=parts["clock"],
             delivery=parts["delivery"],
             metrics=metrics,
+            courier=courier,
         )
+
+    def wake(self) -> None:
+        """Deliver what is due, in the background."""
+        self._delivering.drainer.start()
 
     @property
     def progress(self) -> Progress:
@@ -102,7 +112,7 @@ class Sidecar:
             report: told how far it is, in the caller's thread.
         """
         drainer = self._delivering.drainer
-        drainer.start()
+        self.wake()
         while not stop.is_set():
             if once:
                 drainer.flush(every)

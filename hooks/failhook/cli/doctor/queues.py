@@ -89,6 +89,13 @@ def _waiting(look: Look, waiting: Waiting, *, held: bool) -> Finding:
             f"{line}; it is not held here; {who}",
             f"install or configure plugin {name}, or run failhook deliver where it is installed",
         )
+    if waiting.deaths > 1:
+        return act(
+            _AREA,
+            line,
+            f"see whether plugin {name} ends its process, or somebody kills it; after 10 it is a "
+            "dead letter",
+        )
     if waiting.count == waiting.grouped or look.now - waiting.since <= look.patience:
         return ok(_AREA, line)
     if not lately:

@@ -39,6 +39,7 @@ class MemoryGroups(MemoryOutbox):
             if queue is None or key is None:
                 return None
             group = queue.groups[key]
+            group.deaths += group.owner not in ("", owner)
             group.owner = owner
             group.due = now + timedelta(seconds=lease)
             rows = [group.rows[identity] for identity in sorted(group.rows)]
@@ -52,6 +53,7 @@ class MemoryGroups(MemoryOutbox):
                 note="" if logged is None else logged.note,
                 sent_at=None if logged is None else logged.sent_at,
                 owner=owner,
+                deaths=group.deaths,
             )
 
     def group(self, row: int, groups: Sequence[Group], *, owner: str) -> None:
@@ -88,6 +90,7 @@ class MemoryGroups(MemoryOutbox):
                 waiting = queue.groups[group.key]
                 waiting.owner, waiting.due = "", not_before
                 waiting.tries += 1
+                waiting.deaths = 0
                 for row in self._found([row.id for row in group.rows]):
                     row.error = error
 
@@ -96,7 +99,7 @@ class MemoryGroups(MemoryOutbox):
             queue = self._leased(group, owner)
             if queue is not None:
                 for row in self._found([row.id for row in group.rows]):
-                    self._bury(row, error, now, tries=group.tries + 1)
+                    self._bury(row, error, now, tries=group.tries + max(1, group.deaths))
                 _leave(queue, group, None, now)
 
     def forget_log(self, before: datetime) -> None:
@@ -117,6 +120,7 @@ def _leave(queue: Queue, group: DueGroup, again_at: datetime | None, now: dateti
     """Give a lease back: the group waits on for what is left of it, or it ends."""
     waiting = queue.groups[group.key]
     waiting.owner, waiting.tries, waiting.again = "", 0, again_at is not None
+    waiting.deaths = 0
     if waiting.rows and group.remaining:
         waiting.due = now
     elif again_at is not None:

@@ -10,7 +10,7 @@ from threading import RLock
 
 from failhook.event import FailureEvent
 from failhook.groups import DroppedEvents
-from failhook.outbox.port import Bounds, DeadLetter, Delivery, HookCalls, Waiting
+from failhook.outbox.port import AT_ONCE, ENDED, Bounds, DeadLetter, Delivery, HookCalls, Waiting
 from failhook.stores.drops import Drop, gathered, told_of
 from failhook.stores.forks import watch_forks
 from failhook.stores.memory.queue import LONG_AGO, Queue, Row
@@ -107,14 +107,24 @@ class MemoryOutbox:
             queue.expire(now)
             until = now + timedelta(seconds=lease)
             claimed: dict[int, Row] = {}
+            suspect = queue.suspect(now)
             while len(claimed) < limit:
-                row = queue.first(self._rows, now)
+                row = suspect or queue.first(self._rows, now)
                 if row is None or row.due > now:
                     break
-                heappop(queue.heap)
+                deaths = row.deaths + (row.owner not in ("", owner))
+                if deaths and claimed:
+                    break
+                if queue.heap and queue.heap[0][1] == row.id:
+                    heappop(queue.heap)
+                if deaths > max(1, row.deaths):
+                    row.error = ENDED
                 claimed[row.id] = row
                 row.owner = owner
                 row.due = until
+                row.deaths = deaths
+                if deaths:
+                    break
             queue.leased |= claimed
         return [delivery(row) for row in claimed.values()]
 
@@ -137,6 +147,7 @@ class MemoryOutbox:
             for row in self._found(ids):
                 if row.owner == owner:
                     row.tries += 1
+                    row.deaths = 0
                     row.error = error
                     row.queue.give_back(row, not_before)
 
@@ -144,11 +155,12 @@ class MemoryOutbox:
         with self.lock:
             for row in self._found(ids):
                 if row.owner == owner:
-                    self._bury(row, error, now, tries=1)
+                    self._bury(row, error, now, tries=max(1, row.deaths))
 
     def _bury(self, row: Row, error: str, now: datetime, *, tries: int) -> None:
         row.queue.detach(row)
         row.tries += tries
+        row.deaths = 0
         row.error = error
         row.died_at = now
 
@@ -168,6 +180,25 @@ class MemoryOutbox:
                     if group.owner == owner:
                         group.owner, group.due = "", LONG_AGO
 
+    def lose(self, owner: str, plugin: str, *, not_before: datetime) -> None:
+        with self.lock:
+            queue = self._queues.get(plugin)
+            for held in () if queue is None else queue.held():
+                if held.owner != owner:
+                    continue
+                due = not_before if held.deaths else LONG_AGO
+                held.deaths += 1
+                if isinstance(held, Row):
+                    held.error = ENDED if held.deaths > 1 else held.error
+                    held.queue.give_back(held, due)
+                else:
+                    held.owner, held.due = "", due
+
+    def deaths(self, plugin: str) -> int:
+        with self.lock:
+            queue = self._queues.get(plugin)
+            return 0 if queue is None else queue.lost()
+
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:
         with self.lock:
             queues = [self._queues[plugin] for plugin in plugins if plugin in self._queues]
@@ -183,7 +214,15 @@ class MemoryOutbox:
 
     def waiting(self) -> Sequence[Waiting]:
         with self.lock:
-            return _counted(row for row in self._rows.values() if row.died_at is None)
+            found = _counted(row for row in self._rows.values() if row.died_at is None)
+            return [self._with_next(each) for each in found]
+
+    def _with_next(self, waiting: Waiting) -> Waiting:
+        queue = self._queues[waiting.plugin]
+        due = min(queue.dues(self._rows), default=None)
+        if due is not None:
+            due = max(due, AT_ONCE)
+        return replace(waiting, due_at=due, deaths=queue.lost())
 
     def given_up(self) -> Sequence[Waiting]:
         with self.lock:
@@ -283,7 +322,9 @@ class MemoryOutbox:
 
 def delivery(row: Row) -> Delivery:
     """Return a row as the port shows it."""
-    return Delivery(row.id, row.queue.plugin, row.event, row.tries, row.event.event_id)
+    return Delivery(
+        row.id, row.queue.plugin, row.event, row.tries, row.event.event_id, deaths=row.deaths
+    )
 
 
 def _counted(rows: Iterable[Row]) -> list[Waiting]:

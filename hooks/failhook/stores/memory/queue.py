@@ -35,6 +35,7 @@ class Row:
     tries: int = 0
     group_key: str = ""
     owner: str = ""
+    deaths: int = 0
     error: str = ""
     died_at: datetime | None = None
 
@@ -49,6 +50,7 @@ class WaitingGroup:
         again: whether its plugin wants it also when no event waits in it.
         tries: how often handing it over failed.
         owner: who holds it.
+        deaths: how many owners in a row have lost it.
     """
 
     due: datetime
@@ -56,6 +58,7 @@ class WaitingGroup:
     again: bool = False
     tries: int = 0
     owner: str = ""
+    deaths: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -147,7 +150,7 @@ class Queue:
 
     def join(self, row: Row, key: str, due: datetime) -> None:
         """Put a row into a group, which keeps its time where it waits already."""
-        row.group_key, row.due = key, due
+        row.group_key, row.due, row.deaths = key, due, 0
         group = self.groups.get(key)
         if group is None:
             group = self.groups[key] = WaitingGroup(due)
@@ -157,6 +160,18 @@ class Queue:
         """Return all that somebody holds."""
         groups = [group for group in self.groups.values() if group.owner]
         return [*self.leased.values(), *groups]
+
+    def lost(self) -> int:
+        """Return the most deaths of anything that waits."""
+        rows = (row.deaths for line in self.lines.values() for row in line)
+        groups = (group.deaths for group in self.groups.values())
+        return max(chain(rows, groups), default=0)
+
+    def suspect(self, now: datetime) -> Row | None:
+        """Return the row with deaths that is due first; it goes before others."""
+        first = (line[0] for line in self.lines.values())
+        due = [row for row in first if row.deaths and row.due <= now]
+        return min(due, key=lambda row: (row.due, row.id), default=None)
 
     def give_back(self, row: Row, due: datetime) -> None:
         """End a lease; the row is due again at `due`."""

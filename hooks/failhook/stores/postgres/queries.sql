@@ -81,14 +81,25 @@ SELECT (row->>0)::bigint, row->>1, row->>2, (row->>3)::bigint, (row->>4)::bigint
     (row->>5)::bigint, (row->>6)::bigint
 FROM json_array_elements($1::json) AS row;
 
--- name: due (plugin, now, limit)
-SELECT outbox.id, outbox.tries, events.event_id, events.body
+-- name: due (plugin, now, limit, owner): one that another owner has lost has a death more
+SELECT outbox.id, outbox.tries, events.event_id, events.body,
+    outbox.deaths + (outbox.owner NOT IN ('', $4))::int
 FROM {schema}.outbox LEFT JOIN {schema}.events ON events.id = outbox.event
 WHERE outbox.plugin = $1 AND outbox.ready = 1 AND outbox.due_at <= $2
 ORDER BY outbox.due_at, outbox.id LIMIT $3 FOR UPDATE OF outbox SKIP LOCKED;
 
--- name: lease (owner, until, rows): they are locked
-UPDATE {schema}.outbox SET owner = $1, due_at = $2
+-- name: suspect (plugin, now, owner): the same of the first that has a death; it goes before others
+SELECT outbox.id, outbox.tries, events.event_id, events.body,
+    outbox.deaths + (outbox.owner NOT IN ('', $3))::int
+FROM {schema}.outbox LEFT JOIN {schema}.events ON events.id = outbox.event
+WHERE outbox.plugin = $1 AND outbox.deaths > 0 AND outbox.died_at IS NULL
+    AND outbox.ready = 1 AND outbox.due_at <= $2
+ORDER BY outbox.due_at, outbox.id LIMIT 1 FOR UPDATE OF outbox SKIP LOCKED;
+
+-- name: lease (owner, until, rows, error of what another owner has lost again): they are locked
+UPDATE {schema}.outbox SET owner = $1, due_at = $2,
+    deaths = deaths + (owner NOT IN ('', $1))::int,
+    error = CASE WHEN deaths > 0 AND owner NOT IN ('', $1) THEN $4 ELSE error END
 WHERE id = ANY (translate($3, '[]', '{}')::bigint[]);
 
 -- name: touched (rows)
@@ -107,7 +118,7 @@ WITH locked AS MATERIALIZED (
     SELECT id FROM {schema}.outbox
     WHERE owner = $3 AND id = ANY (translate($4, '[]', '{}')::bigint[])
     ORDER BY id FOR UPDATE)
-UPDATE {schema}.outbox SET tries = tries + 1, error = $1, due_at = $2, owner = ''
+UPDATE {schema}.outbox SET tries = tries + 1, deaths = 0, error = $1, due_at = $2, owner = ''
 WHERE id IN (SELECT id FROM locked);
 
 -- name: bury (error, now, owner, rows)
@@ -115,7 +126,8 @@ WITH locked AS MATERIALIZED (
     SELECT id FROM {schema}.outbox
     WHERE owner = $3 AND id = ANY (translate($4, '[]', '{}')::bigint[])
     ORDER BY id FOR UPDATE)
-UPDATE {schema}.outbox SET tries = tries + 1, error = $1, died_at = $2, ready = 0, owner = ''
+UPDATE {schema}.outbox SET tries = tries + greatest(1, deaths), deaths = 0, error = $1,
+    died_at = $2, ready = 0, owner = ''
 WHERE id IN (SELECT id FROM locked);
 
 -- name: revive (due, rows): nobody changes a dead row but who holds its task
@@ -196,6 +208,32 @@ WITH locked AS MATERIALIZED (
 UPDATE {schema}.event_groups SET owner = '', due_at = 0
 WHERE (plugin, group_key) IN (SELECT plugin, group_key FROM locked);
 
+-- name: lose_rows (owner, plugin, due where it is not the first death, error of those)
+WITH locked AS MATERIALIZED (
+    SELECT id FROM {schema}.outbox WHERE owner = $1 AND owner <> '' AND plugin = $2
+    ORDER BY id FOR UPDATE)
+UPDATE {schema}.outbox SET owner = '', deaths = deaths + 1,
+    due_at = CASE deaths WHEN 0 THEN 0 ELSE $3 END,
+    error = CASE deaths WHEN 0 THEN error ELSE $4 END
+WHERE id IN (SELECT id FROM locked);
+
+-- name: lose_groups (owner, plugin, due where it is not the first death)
+WITH locked AS MATERIALIZED (
+    SELECT plugin, group_key FROM {schema}.event_groups
+    WHERE owner = $1 AND owner <> '' AND plugin = $2 ORDER BY plugin, group_key FOR UPDATE)
+UPDATE {schema}.event_groups SET owner = '', deaths = deaths + 1,
+    due_at = CASE deaths WHEN 0 THEN 0 ELSE $3 END
+WHERE (plugin, group_key) IN (SELECT plugin, group_key FROM locked);
+
+-- name: deaths (plugin): the most that anything has which waits for it
+SELECT coalesce(max(deaths), 0) FROM (
+    SELECT max(deaths) AS deaths FROM {schema}.outbox
+    WHERE plugin = $1 AND deaths > 0 AND died_at IS NULL
+    UNION ALL
+    SELECT max(deaths) FROM {schema}.event_groups
+    WHERE plugin = $1 AND deaths > 0 AND due_at IS NOT NULL
+) AS suspects;
+
 -- name: next_due (plugin)
 SELECT min(due_at) FROM (
     SELECT min(due_at) AS due_at FROM {schema}.outbox WHERE plugin = $1 AND ready = 1
@@ -237,7 +275,8 @@ ON CONFLICT (plugin, group_key) DO UPDATE SET due_at = excluded.due_at
 WHERE event_groups.due_at IS NULL;
 
 -- name: join_group (group key, due, row)
-UPDATE {schema}.outbox SET group_key = $1, due_at = $2, owner = '', ready = 0 WHERE id = $3;
+UPDATE {schema}.outbox SET group_key = $1, due_at = $2, owner = '', ready = 0, deaths = 0
+WHERE id = $3;
 
 -- name: join_group_too (group key, due, row)
 INSERT INTO {schema}.outbox (event, task_key, plugin, ready, due_at, tries, group_key, error, bytes,
@@ -245,8 +284,9 @@ INSERT INTO {schema}.outbox (event, task_key, plugin, ready, due_at, tries, grou
 SELECT event, task_key, plugin, 0, $2, tries, $1, error, bytes, final
 FROM {schema}.outbox WHERE id = $3;
 
--- name: due_group (plugin, now)
-SELECT group_key, again, tries, note, sent_at FROM {schema}.event_groups
+-- name: due_group (plugin, now, owner): one that another owner has lost has a death more
+SELECT group_key, again, tries, note, sent_at, deaths + (owner NOT IN ('', $3))::int
+FROM {schema}.event_groups
 WHERE plugin = $1 AND due_at <= $2 ORDER BY due_at, group_key LIMIT 1 FOR UPDATE SKIP LOCKED;
 
 -- name: group_rows (plugin, group key, limit)
@@ -262,7 +302,9 @@ SELECT count(*), (
 FROM {schema}.outbox WHERE plugin = $1 AND group_key = $2 AND group_key <> '';
 
 -- name: lease_group (owner, until, plugin, group key)
-UPDATE {schema}.event_groups SET owner = $1, due_at = $2 WHERE plugin = $3 AND group_key = $4;
+UPDATE {schema}.event_groups SET owner = $1, due_at = $2,
+    deaths = deaths + (owner NOT IN ('', $1))::int
+WHERE plugin = $3 AND group_key = $4;
 
 -- name: group_owner (plugin, group key): nobody else changes the group until the transaction ends
 SELECT owner FROM {schema}.event_groups WHERE plugin = $1 AND group_key = $2 FOR UPDATE;
@@ -273,11 +315,11 @@ WHERE plugin = $4 AND group_key = $5
     AND (owner = $6 OR (note = $7 AND sent_at IS NOT DISTINCT FROM $8));
 
 -- name: leave_group (due or NULL where it ends, again, plugin, group key)
-UPDATE {schema}.event_groups SET due_at = $1, again = $2, tries = 0, owner = ''
+UPDATE {schema}.event_groups SET due_at = $1, again = $2, tries = 0, deaths = 0, owner = ''
 WHERE plugin = $3 AND group_key = $4;
 
 -- name: retry_group (due, plugin, group key, owner)
-UPDATE {schema}.event_groups SET tries = tries + 1, due_at = $1, owner = ''
+UPDATE {schema}.event_groups SET tries = tries + 1, deaths = 0, due_at = $1, owner = ''
 WHERE plugin = $2 AND group_key = $3 AND owner = $4;
 
 -- name: note_error (error, rows): of a group that is locked, so it must not wait for rows

@@ -28,10 +28,10 @@ class SqlGroups(SqlOutbox):
         sql, at = self._sql, to_micros(now)
         with self._database.transaction() as cursor:
             while True:
-                found = cursor.execute(sql["due_group"], (plugin, at)).fetchone()
+                found = cursor.execute(sql["due_group"], (plugin, at, owner)).fetchone()
                 if found is None:
                     return None
-                key, again, tries, note, sent_at = found
+                key, again, tries, note, sent_at, deaths = found
                 rows = cursor.execute(sql["group_rows"], (plugin, key, limit)).fetchall()
                 if rows or again:
                     break
@@ -48,6 +48,7 @@ class SqlGroups(SqlOutbox):
             note=note,
             sent_at=moment_if_set(sent_at),
             owner=owner,
+            deaths=deaths,
         )
 
     def group(self, row: int, groups: Sequence[Group], *, owner: str) -> None:
@@ -91,7 +92,8 @@ class SqlGroups(SqlOutbox):
 
     def bury_group(self, group: DueGroup, *, error: str, now: datetime, owner: str) -> None:
         ids = [row.id for row in group.rows]
-        values = (clean(error), to_micros(now), group.tries + 1, group.plugin, group.key)
+        tries = group.tries + max(1, group.deaths)
+        values = (clean(error), to_micros(now), tries, group.plugin, group.key)
         with self._database.transaction() as cursor:
             rows, _ = self._held(cursor, ids)
             if self._holder(cursor, group) != owner:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from failhook.groups import DroppedEvents
-from failhook.outbox.port import DeadLetter, Delivery, HookCalls, Waiting
+from failhook.outbox.port import ENDED, DeadLetter, Delivery, HookCalls, Waiting
 from failhook.stores.drops import Drop, gathered, told_of
 from failhook.stores.records import (
     from_micros,
@@ -18,7 +19,7 @@ from failhook.stores.records import (
 )
 from failhook.stores.sql.database import Cursor, Database
 from failhook.stores.sql.line import in_parts, move, remove, revive
-from failhook.stores.sql.read_rows import delivery, readable
+from failhook.stores.sql.read_rows import delivery, readable, together
 from failhook.text import clean
 
 _DROPS: Final = "drops"
@@ -36,12 +37,16 @@ class SqlOutbox:
         self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str
     ) -> Sequence[Delivery]:
         with self._database.transaction() as cursor:
-            rows = cursor.execute(self._sql["due"], (plugin, to_micros(now), limit)).fetchall()
+            at = to_micros(now)
+            rows = cursor.execute(self._sql["suspect"], (plugin, at, owner)).fetchall()
+            if not rows:
+                values = (plugin, at, limit, owner)
+                rows = together(cursor.execute(self._sql["due"], values).fetchall())
             if not rows:
                 return ()
             until = to_micros(now + timedelta(seconds=lease))
             ids = to_json([row[0] for row in rows])
-            cursor.execute(self._sql["lease"], (owner, until, ids))
+            cursor.execute(self._sql["lease"], (owner, until, ids, ENDED))
         return [delivery(plugin, row) for row in rows]
 
     def renew(self, plugin: str, *, owner: str, until: datetime) -> None:
@@ -88,6 +93,20 @@ class SqlOutbox:
             cursor.execute(self._sql["release_rows"], (owner, plugin))
             cursor.execute(self._sql["release_groups"], (owner, plugin))
 
+    def lose(self, owner: str, plugin: str, *, not_before: datetime) -> None:
+        values = (owner, plugin, to_micros(not_before))
+        with self._database.transaction() as cursor:
+            cursor.execute(self._sql["lose_rows"], (*values, ENDED))
+            cursor.execute(self._sql["lose_groups"], values)
+
+    def deaths(self, plugin: str) -> int:
+        with self._database.reading() as cursor:
+            return self._deaths(cursor, plugin)
+
+    def _deaths(self, cursor: Cursor, plugin: str) -> int:
+        (deaths,) = cursor.execute(self._sql["deaths"], (plugin,)).fetchone()
+        return int(deaths)
+
     def next_due(self, plugins: Sequence[str], now: datetime) -> datetime | None:
         with self._database.reading() as cursor:
             found = [
@@ -111,10 +130,16 @@ class SqlOutbox:
     def _counted(self, *, dead: bool) -> Sequence[Waiting]:
         with self._database.reading() as cursor:
             rows = cursor.execute(self._sql["waiting"], (int(dead),)).fetchall()
-        return [
-            Waiting(plugin, count, error, from_micros(since), grouped)
-            for plugin, count, grouped, since, error in rows
-        ]
+            found = [
+                Waiting(plugin, count, error, from_micros(since), grouped)
+                for plugin, count, grouped, since, error in rows
+            ]
+            return found if dead else [self._with_next(cursor, each) for each in found]
+
+    def _with_next(self, cursor: Cursor, waiting: Waiting) -> Waiting:
+        (due,) = cursor.execute(self._sql["next_due"], (waiting.plugin,)).fetchone()
+        deaths = self._deaths(cursor, waiting.plugin)
+        return replace(waiting, due_at=moment_if_set(due), deaths=deaths)
 
     def dead_letters(
         self,

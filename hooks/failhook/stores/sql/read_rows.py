@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from failhook.errors import StoreError
@@ -14,10 +15,17 @@ _LINE = 300
 
 
 def delivery(plugin: str, row: Any) -> Delivery:
-    """Read a row of ``due`` or ``group_rows``: id, tries, event id, body."""
-    identity, tries, event_id, body = row
+    """Read a row of ``due`` or ``group_rows``: id, tries, event id, body, and maybe deaths."""
+    identity, tries, event_id, body, *deaths = row
     event, unreadable = readable(body)
-    return Delivery(identity, plugin, event, tries, event_id or "", unreadable)
+    return Delivery(identity, plugin, event, tries, event_id or "", unreadable, *deaths)
+
+
+def together(rows: list[Any]) -> list[Any]:
+    """Return those of the rows of ``due`` that may be claimed at once: one with deaths is alone."""
+    if rows and rows[0][4]:
+        return rows[:1]
+    return list(takewhile(lambda row: not row[4], rows))
 
 
 def readable(body: str | bytes | None) -> tuple[FailureEvent | None, str]:

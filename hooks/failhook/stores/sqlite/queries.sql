@@ -68,14 +68,25 @@ INSERT INTO events (event_id, task_key, body, kind, observed_at) VALUES (?, ?, ?
 INSERT INTO outbox (event, task_key, plugin, ready, due_at, bytes, final)
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
--- name: due (plugin, now, limit)
-SELECT outbox.id, outbox.tries, events.event_id, CAST(events.body AS BLOB)
+-- name: due (plugin, now, limit, owner): one that another owner has lost has a death more
+SELECT outbox.id, outbox.tries, events.event_id, CAST(events.body AS BLOB),
+    outbox.deaths + (outbox.owner NOT IN ('', ?4))
 FROM outbox LEFT JOIN events ON events.id = outbox.event
-WHERE outbox.plugin = ? AND outbox.ready = 1 AND outbox.due_at <= ?
-ORDER BY outbox.due_at, outbox.id LIMIT ?;
+WHERE outbox.plugin = ?1 AND outbox.ready = 1 AND outbox.due_at <= ?2
+ORDER BY outbox.due_at, outbox.id LIMIT ?3;
 
--- name: lease (owner, until, rows)
-UPDATE outbox SET owner = ?, due_at = ? WHERE id IN (SELECT value FROM json_each(?));
+-- name: suspect (plugin, now, owner): the same of the first that has a death; it goes before others
+SELECT outbox.id, outbox.tries, events.event_id, CAST(events.body AS BLOB),
+    outbox.deaths + (outbox.owner NOT IN ('', ?3))
+FROM outbox LEFT JOIN events ON events.id = outbox.event
+WHERE outbox.plugin = ?1 AND outbox.deaths > 0 AND outbox.died_at IS NULL
+    AND +outbox.ready = 1 AND +outbox.due_at <= ?2
+ORDER BY outbox.due_at, outbox.id LIMIT 1;
+
+-- name: lease (owner, until, rows, error of what another owner has lost again)
+UPDATE outbox SET owner = ?1, due_at = ?2, deaths = deaths + (owner NOT IN ('', ?1)),
+    error = CASE WHEN deaths > 0 AND owner NOT IN ('', ?1) THEN ?4 ELSE error END
+WHERE id IN (SELECT value FROM json_each(?3));
 
 -- name: touched (rows)
 SELECT DISTINCT task_key, event FROM outbox WHERE id IN (SELECT value FROM json_each(?));
@@ -84,11 +95,12 @@ SELECT DISTINCT task_key, event FROM outbox WHERE id IN (SELECT value FROM json_
 DELETE FROM outbox WHERE id IN (SELECT value FROM json_each(?));
 
 -- name: retry (error, due, owner, rows)
-UPDATE outbox SET tries = tries + 1, error = ?, due_at = ?, owner = ''
+UPDATE outbox SET tries = tries + 1, deaths = 0, error = ?, due_at = ?, owner = ''
 WHERE owner = ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: bury (error, now, owner, rows)
-UPDATE outbox SET tries = tries + 1, error = ?, died_at = ?, ready = 0, owner = ''
+UPDATE outbox SET tries = tries + max(1, deaths), deaths = 0, error = ?, died_at = ?, ready = 0,
+    owner = ''
 WHERE owner = ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: revive (due, rows)
@@ -142,6 +154,25 @@ WHERE owner = ?1 AND owner <> '' AND (?2 IS NULL OR plugin = ?2);
 UPDATE event_groups SET owner = '', due_at = 0
 WHERE owner = ?1 AND owner <> '' AND (?2 IS NULL OR plugin = ?2);
 
+-- name: lose_rows (owner, plugin, due where it is not the first death, error of those)
+UPDATE outbox SET owner = '', deaths = deaths + 1,
+    due_at = CASE deaths WHEN 0 THEN 0 ELSE ?3 END,
+    error = CASE deaths WHEN 0 THEN error ELSE ?4 END
+WHERE owner = ?1 AND owner <> '' AND plugin = ?2;
+
+-- name: lose_groups (owner, plugin, due where it is not the first death)
+UPDATE event_groups SET owner = '', deaths = deaths + 1,
+    due_at = CASE deaths WHEN 0 THEN 0 ELSE ?3 END
+WHERE owner = ?1 AND owner <> '' AND plugin = ?2;
+
+-- name: deaths (plugin): the most that anything has which waits for it
+SELECT coalesce(max(deaths), 0) FROM (
+    SELECT max(deaths) AS deaths FROM outbox
+    WHERE plugin = ?1 AND deaths > 0 AND died_at IS NULL
+    UNION ALL
+    SELECT max(deaths) FROM event_groups
+    WHERE plugin = ?1 AND deaths > 0 AND due_at IS NOT NULL);
+
 -- name: next_due (plugin)
 SELECT min(due_at) FROM (
     SELECT min(due_at) AS due_at FROM outbox WHERE plugin = ?1 AND ready = 1
@@ -179,15 +210,15 @@ ON CONFLICT (plugin, group_key) DO UPDATE SET due_at = excluded.due_at
 WHERE event_groups.due_at IS NULL;
 
 -- name: join_group (group key, due, row)
-UPDATE outbox SET group_key = ?, due_at = ?, owner = '', ready = 0 WHERE id = ?;
+UPDATE outbox SET group_key = ?, due_at = ?, owner = '', ready = 0, deaths = 0 WHERE id = ?;
 
 -- name: join_group_too (group key, due, row)
 INSERT INTO outbox (event, task_key, plugin, ready, due_at, tries, group_key, error, bytes, final)
 SELECT event, task_key, plugin, 0, ?2, tries, ?1, error, bytes, final FROM outbox WHERE id = ?3;
 
--- name: due_group (plugin, now)
-SELECT group_key, again, tries, note, sent_at FROM event_groups
-WHERE plugin = ? AND due_at <= ? ORDER BY due_at, group_key LIMIT 1;
+-- name: due_group (plugin, now, owner): one that another owner has lost has a death more
+SELECT group_key, again, tries, note, sent_at, deaths + (owner NOT IN ('', ?3)) FROM event_groups
+WHERE plugin = ?1 AND due_at <= ?2 ORDER BY due_at, group_key LIMIT 1;
 
 -- name: group_rows (plugin, group key, limit)
 SELECT outbox.id, outbox.tries, events.event_id, CAST(events.body AS BLOB)
@@ -202,7 +233,8 @@ SELECT count(*), (
 FROM outbox WHERE plugin = ?1 AND group_key = ?2 AND group_key <> '';
 
 -- name: lease_group (owner, until, plugin, group key)
-UPDATE event_groups SET owner = ?, due_at = ? WHERE plugin = ? AND group_key = ?;
+UPDATE event_groups SET owner = ?1, due_at = ?2, deaths = deaths + (owner NOT IN ('', ?1))
+WHERE plugin = ?3 AND group_key = ?4;
 
 -- name: group_owner (plugin, group key): nobody else changes the group until the transaction ends
 SELECT owner FROM event_groups WHERE plugin = ? AND group_key = ?;
@@ -212,11 +244,11 @@ UPDATE event_groups SET note = ?, sent_at = coalesce(?, sent_at), settled_at = ?
 WHERE plugin = ? AND group_key = ? AND (owner = ? OR (note = ? AND sent_at IS ?));
 
 -- name: leave_group (due or NULL where it ends, again, plugin, group key)
-UPDATE event_groups SET due_at = ?, again = ?, tries = 0, owner = ''
+UPDATE event_groups SET due_at = ?, again = ?, tries = 0, deaths = 0, owner = ''
 WHERE plugin = ? AND group_key = ?;
 
 -- name: retry_group (due, plugin, group key, owner)
-UPDATE event_groups SET tries = tries + 1, due_at = ?, owner = ''
+UPDATE event_groups SET tries = tries + 1, deaths = 0, due_at = ?, owner = ''
 WHERE plugin = ? AND group_key = ? AND owner = ?;
 
 -- name: note_error (error, rows)
