@@ -410,8 +410,11 @@ def index(found: Mapping[str, Reason]) -> str:
 def _shelf(reason: Reason) -> str:
     if reason.origin == "failhook.toml":
         return "**failhook's own words**"
-    families = {rule.id.partition(".")[0] for rule in reason.rules}
-    return min(families) if families else reason.origin.removesuffix(".toml")
+    families = [rule.id.partition(".")[0] for rule in reason.rules]
+    listed = [*reason.text.get("systems", ()), *sorted(set(families))]
+    return max(
+        listed, key=lambda each: (each == listed[0] and bool(reason.text), families.count(each))
+    )
 
 
 def link(token: str, folder: str = "") -> str:
