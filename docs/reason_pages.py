@@ -411,7 +411,7 @@ def _shelf(reason: Reason) -> str:
     if reason.origin == "failhook.toml":
         return "**failhook's own words**"
     families = [rule.id.partition(".")[0] for rule in reason.rules]
-    listed = [*reason.text.get("systems", ()), *sorted(set(families))]
+    listed: list[str] = [*reason.text.get("systems", ()), *sorted(set(families))]
     return max(
         listed, key=lambda each: (each == listed[0] and bool(reason.text), families.count(each))
     )
