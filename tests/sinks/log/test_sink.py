@@ -120,7 +120,10 @@ def test_without_a_standard_error_the_event_is_a_dead_letter_at_once(monkeypatch
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sream": "stderr"}, "plugins.log.sream is not a setting; did you mean plugins.log.stream?"),
+        (
+            {"sream": "stderr"},
+            "plugins.log.sream is not a setting; did you mean plugins.log.stream?",
+        ),
         ({"stream": "stdout"}, "plugins.log.stream is 'stdout'; allowed: stderr"),
         ({"stream": "stderr", "format": "xml"}, "plugins.log.format is 'xml'; allowed: text, json"),
         ({"format": "json"}, 'plugins.log.format needs stream = "stderr" beside it'),
