@@ -227,10 +227,7 @@ class Opening(AbstractContextManager[Transaction], Protocol):
     """A transaction for a ``with`` block."""
 
     def end(self) -> None:
-        """Roll back and give back what is held, unless the block has ended.
-
-        What a signal's handler raises may keep Python from ending it: see `failhook.outbox.within`.
-        """
+        """Roll back unless the block has ended; see `failhook.outbox.within`."""
         ...
 
 
