@@ -53,7 +53,7 @@ def compose(
         more=max(0, len(firing) - MOST) + state.beyond if firing else 0,
         failures=state.failures,
         since=from_micros(state.since),
-        mention="" if why is Why.RESOLVED else _mentions(alerts, router),
+        mention="" if why is Why.RESOLVED else _mentions(alerts, state.receiver, router),
         memory=state.memory,
         note=note,
     )
@@ -153,12 +153,12 @@ def _line(name: str, error: object) -> str:
     return f"{name}: {message.splitlines()[0]}" if message else name
 
 
-def _mentions(alerts: Sequence[Alert], router: Router) -> str:
-    """Return whom the owners of what fires want called; each once."""
+def _mentions(alerts: Sequence[Alert], receiver: str, router: Router) -> str:
+    """Return whom the owners of what fires want called there; each once."""
     owners = dict.fromkeys(
         alert.labels.get("owner", "") for alert in alerts if alert.status is Status.FIRING
     )
-    found = [router.owners[name].mention for name in owners if name in router.owners]
+    found = [router.owners[name].mention_at(receiver) for name in owners if name in router.owners]
     called = list(dict.fromkeys(mention for mention in found if mention))
     return " ".join(called[:_MOST_MENTIONS])
 

@@ -80,7 +80,7 @@ def explain(event: FailureEvent, router: Router, *, now: datetime, max_age: floa
                 taken=True,
                 because=_held_back(route, lane, max_age),
                 receiver=place.receiver,
-                mention="" if owner is None else owner.mention,
+                mention="" if owner is None else owner.mention_at(place.receiver),
                 group_key=place.key,
                 group_labels=place.labels,
                 wait=route.group_wait,

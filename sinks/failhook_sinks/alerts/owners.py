@@ -16,7 +16,8 @@ class Owner:
         name: who; the label ``owner`` of what is theirs.
         matchers: all of them must match. Without any it is the task's own ``owner`` that decides.
         receiver: who gets it where a route says ``to_owner``; "" leaves it to the route.
-        mention: whom their messages call, as the receiver writes it; "" calls nobody.
+        mention: whom messages call, as the receiver writes it: those to `receiver`, or to any
+            where that is "".
     """
 
     name: str
@@ -29,6 +30,10 @@ class Owner:
         if not self.matchers:
             return labels.get("owner") == self.name
         return all(matcher.matches(labels) for matcher in self.matchers)
+
+    def mention_at(self, receiver: str) -> str:
+        """Return whom a message to that receiver calls: people are called where they get theirs."""
+        return self.mention if self.receiver in ("", receiver) else ""
 
 
 def owner_of(labels: Mapping[str, str], owners: Sequence[Owner]) -> Owner | None:
