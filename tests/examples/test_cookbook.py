@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
+import threading
 from dataclasses import replace
+from email.message import Message
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -14,17 +19,18 @@ from tests.examples.kitchen import COOKBOOK, HOUR, NODE_LOST, SECRETS, cooking
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "cookbook.md").read_text("utf-8")
-RECIPES = sorted(path.name for path in COOKBOOK.iterdir())
-SHOWN = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+RECIPES = sorted(path.name for path in COOKBOOK.glob("*.toml"))
+SHOWN = re.findall(r"```(?:toml|yaml)\n(.*?)```", PAGE, re.DOTALL)
+LOST, WELL, REFUSED, WEEK = re.findall(r"```text\n(┃.*?)\n```", PAGE, re.DOTALL)
 ASKED = re.findall(r"```text\n\$ failhook (route .*?)\n(.*?)```", PAGE, re.DOTALL)
 BUG = Evidence.exception(ValueError("no such column: amount"))
 KEYS = Policy(retries=3)
 
 
-class RefusedError(Exception):
-    """What a client raises that was not let in."""
-
-    status_code = 401
+def answered(status: int, message: str) -> Evidence:
+    """Return what is seen of a client that was not let in."""
+    url = "https://warehouse.example.org"
+    return Evidence.exception(HTTPError(url, status, message, Message(), None))
 
 
 def task(name: str = "load", run: str = "r1", workflow: str = "nightly", **more) -> Task:
@@ -43,8 +49,11 @@ def test_each_recipe_is_shown_as_it_is_and_has_no_problem(recipe, monkeypatch, c
 
 
 def test_the_page_shows_no_other_recipe():
-    """Nor one that nothing tries."""
-    assert len(RECIPES) == len(SHOWN)
+    """Nor one that nothing tries; a file that goes with one is shown, too."""
+    more = [path.read_text("utf-8") for path in COOKBOOK.glob("*.yml")]
+
+    assert more == [block for block in SHOWN if block in more]
+    assert len(RECIPES) + len(more) == len(SHOWN)
 
 
 @pytest.mark.parametrize(("words", "answer"), ASKED)
@@ -85,9 +94,9 @@ def test_infra_to_the_platform_and_bugs_to_their_owner(monkeypatch):
         kitchen.pipeline.failed(task("scan", workflow="lab"), BUG)
         kitchen.until(60)
 
-        assert ["message"] == kitchen.of("platform")
-        assert ["message"] == kitchen.of("data")
-        assert ["message"] == kitchen.of("everybody")
+        told = {(3.0, name, "message") for name in ("platform", "data", "everybody")}
+        assert (3, told) == (len(kitchen.got), {*kitchen.got})
+        assert LOST == kitchen.shown("platform")
 
 
 def test_a_storm_is_a_digest(monkeypatch):
@@ -112,21 +121,31 @@ def test_first_failure_and_recovery(monkeypatch):
             run = kitchen.run(run, evidence)
         kitchen.until(HOUR)
 
-        assert ["message", "reply"] == kitchen.of("team")
+        well = [(240.0, "team", "update"), (240.0, "team", "reply")]
+        assert [(60.0, "team", "message"), *well] == kitchen.got
+        assert WELL == kitchen.shown("team")
 
 
 def test_refused_credentials_are_not_retried(monkeypatch):
     """They fail at the first attempt, and those hear of it who can renew them."""
     with cooking("auth_errors.toml", monkeypatch) as kitchen:
-        started = kitchen.pipeline.started(task(policy=KEYS))
-        decision = kitchen.pipeline.failed(
-            started, Evidence.exception(RefusedError("who are you?"))
-        )
+        started = kitchen.pipeline.started(task())
+        decision = kitchen.pipeline.failed(started, answered(401, "Unauthorized"))
         kitchen.until(60)
 
         assert (False, "CredentialsRefused") == (decision.retry, decision.code)
-        assert ["message"] == kitchen.of("access")
-        assert [] == kitchen.of("team")
+        assert [(3.0, "access", "message")] == kitchen.got
+        assert REFUSED == kitchen.shown("access")
+
+
+def test_what_only_looks_like_refused_credentials_is_retried(monkeypatch):
+    """The rule above it says so, and nobody hears of it."""
+    with cooking("auth_errors.toml", monkeypatch) as kitchen:
+        run = kitchen.run(task(), answered(403, "Vault is sealed"))
+        kitchen.run(run)
+        kitchen.until(HOUR)
+
+        assert ([], 2) == (kitchen.got, run.attempt)
 
 
 def test_only_production_pages(monkeypatch):
@@ -148,11 +167,12 @@ def test_a_week_of_failures_is_one_episode(monkeypatch):
             kitchen.until(night * 24 * HOUR)
             kitchen.run(task(run=f"night-{night}"), BUG)
         kitchen.until(7 * 24 * HOUR)
-        before = kitchen.of("data")
+        before, reminder = kitchen.of("data"), kitchen.shown("data")
         kitchen.run(task(run="night-7"))
         kitchen.until(8 * 24 * HOUR)
 
         assert ["message", *["reply"] * 6] == before
+        assert WEEK == reminder
         assert [*before, "reply"] == kitchen.of("data")
 
 
@@ -192,3 +212,73 @@ def test_alertmanager_gets_each_alert(monkeypatch):
         kitchen.until(301)
 
         assert ["alerts"] * 4 == kitchen.of("alertmanager")
+
+
+def test_slack_sees_all_and_only_what_is_critical_pages(monkeypatch):
+    """One page of a critical task in production, and three messages."""
+    with cooking("critical_pages.toml", monkeypatch) as kitchen:
+        for name, tier, env in [("a", "critical", "prod"), ("b", "critical", "dev"), ("c", "", "")]:
+            error = Evidence.exception(KeyError(name))
+            kitchen.pipeline.failed(task(name, labels={"tier": tier, "env": env}), error)
+        kitchen.until(HOUR)
+
+        assert ["trigger"] == kitchen.of("oncall")
+        assert ["message"] * 3 == kitchen.of("team")
+
+
+def test_what_waits_for_a_person_pages_until_somebody_decides(monkeypatch):
+    """At once, again after half an hour, with the command to type; a decision resolves it."""
+    with cooking("on_hold.toml", monkeypatch) as kitchen:
+        charge = kitchen.pipeline.started(task("charge", workflow="billing", idempotent=False))
+        decision = kitchen.pipeline.failed(charge, Evidence.returncode(-9))
+        kitchen.until(HOUR / 2 + 90)
+        kitchen.pipeline.resolve(charge, "succeeded", actor="ann")
+        kitchen.until(HOUR)
+
+        assert "hold" == decision.action
+        kinds = [(0.0, "trigger"), (1_860.0, "trigger"), (1_920.0, "resolve")]
+        assert [(second, "oncall", kind) for second, kind in kinds] == kitchen.got
+        assert "failhook resolve default/billing/charge/r1/1" in str(kitchen.sent[0])
+
+
+def test_a_system_of_ones_own_has_a_ticket_for_what_fails(monkeypatch):
+    """The example's server takes what is signed, opens one ticket for a task, and closes it."""
+    example, clocks = runpy.run_path(str(COOKBOOK / "own_system.py")), []
+    tickets = example["Tickets"]()
+
+    def now() -> float:
+        return clocks[0].now().timestamp()
+
+    with example["serve"](tickets, SECRETS["HOOK_SECRET"], 0, now) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/hooks/failhook"
+        try:
+            with cooking("own_system.toml", monkeypatch, tickets=url) as kitchen:
+                clocks.append(kitchen.clock)
+                for run in ("r1", "r2"):
+                    kitchen.run(task(run=run), BUG)
+                kitchen.until(HOUR)
+                opened = [*tickets.open.values()]
+                kitchen.run(task(run="r3"))
+                kitchen.until(2 * HOUR)
+                with pytest.raises(HTTPError, match="401"):
+                    urlopen(Request(url, b"{}"), timeout=10)
+        finally:
+            server.shutdown()
+            thread.join()
+
+    assert ["nightly/load failed for good"] == opened
+    assert ({}, opened) == (tickets.open, tickets.closed)
+
+
+def test_routes_of_alertmanagers_file_are_taken_as_they_are(monkeypatch):
+    """What it pages for is paged for, and its own waits are kept."""
+    with cooking("alertmanager_routes.toml", monkeypatch) as kitchen:
+        kitchen.pipeline.failed(task(labels={"team": "data", "env": "prod"}), BUG)
+        kitchen.pipeline.failed(task("scan", workflow="lab"), NODE_LOST)
+        kitchen.until(HOUR)
+
+        told = {("pager", "trigger"), ("data-chat", "message"), ("platform-chat", "message")}
+        assert {(30.0, *each) for each in told} == {*kitchen.got}
+        assert 3 == len(kitchen.got)
