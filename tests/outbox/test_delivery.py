@@ -196,6 +196,29 @@ def test_a_plain_exception_is_tried_five_times_then_it_is_a_dead_letter(store: S
     pipeline.close()
 
 
+def test_refusals_use_up_no_try_of_a_plain_exception(store: Store) -> None:
+    """After ten refusals an event has its five plain exceptions still, and the other way round."""
+    errors = [*[Undelivered("busy")] * 10, *[ConnectionResetError("reset")] * 4]
+
+    class Moody(Raising):
+        """Refuses, breaks, refuses again, and breaks once more."""
+
+        @hookimpl
+        def on_task_failed(self) -> None:
+            self.calls += 1
+            raise [*errors, *errors[:9], self.error][self.calls - 1]
+
+    bad = Moody(ValueError("broken"))
+    pipeline = pipeline_on(store, bad)
+    pipeline.failed(Task("nightly", "load"), Evidence.returncode(3))
+
+    assert until(lambda: bool(store.dead_letters()))
+    (letter,) = store.dead_letters()
+    assert (24, 24) == (bad.calls, letter.tries)
+    assert "given up after 24 tries: ValueError: broken" == letter.error
+    pipeline.close()
+
+
 def test_undelivered_for_good_is_a_dead_letter_at_once(store: Store) -> None:
     """What the receiver refuses is not offered again."""
     bad = Raising(Undelivered("400 bad request", retryable=False))

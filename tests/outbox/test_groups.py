@@ -40,13 +40,14 @@ def test_events_wait_for_the_time_of_their_group_and_come_together(store, clock)
 
 
 def test_note_and_time_of_what_was_sent_come_back_with_the_next_group(store, clock):
-    """The notification log says what was sent when; what was not sent changes no time."""
+    """The notification log says what was sent last, and when; what was not sent changes no time."""
     again = Handled(note="thread 1", again_at=START + 3 * MINUTE)
     silent = Handled(note="thread 2", again_at=START + 4 * MINUTE, sent=False)
-    plugin = Gathering(clock, [again, silent, None])
+    once_more = Handled(note="thread 3", again_at=START + 5 * MINUTE)
+    plugin = Gathering(clock, [again, silent, once_more, None])
     pipeline = pipeline_on(store, plugin, clock=clock)
     fail(pipeline, "a")
-    for minute in range(6):
+    for minute in range(7):
         clock.seconds = 60.0 * minute
         assert pipeline.flush(20)
 
@@ -55,6 +56,7 @@ def test_note_and_time_of_what_was_sent_come_back_with_the_next_group(store, clo
         ("nightly", ["a"], 0, "", None),
         ("nightly", [], 0, "thread 1", sent_at),
         ("nightly", [], 0, "thread 2", sent_at),
+        ("nightly", [], 0, "thread 3", START + 4 * MINUTE),
     ] == plugin.handed
     assert pipeline.close()
 
@@ -113,7 +115,7 @@ def test_a_429_without_groups_delays_nobody_else(store, clock):
 
 
 def test_a_group_that_cannot_be_delivered_is_dead_letters_and_each_is_told(store, clock):
-    """After the tries that a row has, too; the next event begins a new group."""
+    """After the failures that a row may have, too; the next event begins a new group."""
 
     class Told:
         """Hears of dead letters."""
@@ -125,14 +127,15 @@ def test_a_group_that_cannot_be_delivered_is_dead_letters_and_each_is_told(store
         def on_delivery_failed(self, event: FailureEvent, plugin: str, error: str) -> None:
             self.dead.append((event.task.name, plugin, error))
 
-    plugin = Gathering(clock, [ValueError("broken")] * 5)
+    refused = [Undelivered("busy")] * 2
+    plugin = Gathering(clock, [*refused, *[ValueError("broken")] * 5])
     told = Told()
     pipeline = pipeline_on(store, plugin, told, clock=clock)
     fail(pipeline, "a", "b")
     assert pipeline.flush(20)
     clock.seconds = 60
     assert pipeline.flush(20)
-    why = "given up after 5 tries: ValueError: broken"
+    why = "given up after 7 tries: ValueError: broken"
     assert until(lambda: len(told.dead) == 2)
     fail(pipeline, "c")
     assert pipeline.flush(20)

@@ -85,8 +85,9 @@ class Night:
         self.ask("done", self.some_rows())
 
     def retry(self):
-        owner = self.random.choice("ab")
-        self.ask("retry", self.some_rows(), not_before=self.soon(), error="e", owner=owner)
+        owner, refused = self.random.choice("ab"), self.random.random() < 0.5
+        how = {"not_before": self.soon(), "error": "e", "refused": refused}
+        self.ask("retry", self.some_rows(), **how, owner=owner)
 
     def bury(self):
         owner = self.random.choice("ab")
@@ -130,7 +131,9 @@ class Night:
 
     def retry_group(self):
         for group in self.groups[-1:]:
-            self.ask("retry_group", group, not_before=self.soon(), error="e", owner=group.owner)
+            refused = self.random.random() < 0.5
+            how = {"not_before": self.soon(), "error": "e", "refused": refused}
+            self.ask("retry_group", group, **how, owner=group.owner)
 
     def bury_group(self):
         for group in self.groups[-1:]:

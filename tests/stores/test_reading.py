@@ -11,7 +11,8 @@ from failhook.decision import Charge
 from failhook.details import Kind
 from failhook.gate.ledger import AttemptState
 from failhook.groups import Group, Handled
-from failhook.outbox.port import HookCalls, Tally
+from failhook.outbox.port import HookCalls
+from failhook.outbox.reading import Tally
 from failhook.task import Task
 from tests.stores.rows import after, claim, claim_group, put
 from tests.stores.samples import (

@@ -127,7 +127,7 @@ def test_processes_that_migrate_at_once_do_it_once(first_version):
 
 
 NEXT = {
-    **migrations(PACKAGE),
+    **{number: script for number, script in migrations(PACKAGE).items() if number < 3},
     3: "CREATE TABLE more (value); -- a comment; with a semicolon\nCREATE TABLE yet_more (value);",
 }
 

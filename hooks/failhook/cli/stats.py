@@ -21,7 +21,7 @@ from failhook.cli.known_store import known_store
 from failhook.cli.table import Column, table_lines
 from failhook.cli.times import duration, second
 from failhook.clock import to_rfc3339
-from failhook.outbox.port import Side, Tally
+from failhook.outbox.reading import Side, Tally
 
 SHOWN: Final = 30
 _WEEK: Final = 7 * 86_400.0

@@ -239,15 +239,23 @@ class Deliveries:
         retry_after: float | None,
     ) -> None:
         limits, tries = self._means.limits, subject.tries + 1
-        if tries >= (limits.max_refusals if refused else limits.max_failures):
+        if refused:
+            last = tries - subject.failures >= limits.max_refusals
+        else:
+            last = subject.failures + 1 >= limits.max_failures
+        if last:
             self._bury(subject, _given_up(tries, error))
             return
         delay = max(limits.backoff.delay(tries, self._means.random()), retry_after or 0.0)
         at = self._means.clock.now() + timedelta(seconds=delay)
         if isinstance(subject, DueGroup):
-            self._outbox.retry_group(subject, not_before=at, error=error, owner=self._owner)
+            self._outbox.retry_group(
+                subject, not_before=at, error=error, owner=self._owner, refused=refused
+            )
         else:
-            self._outbox.retry([subject.id], not_before=at, error=error, owner=self._owner)
+            self._outbox.retry(
+                [subject.id], not_before=at, error=error, owner=self._owner, refused=refused
+            )
 
     def _bury(self, subject: Delivery | DueGroup, error: str) -> None:
         now = self._means.clock.now()

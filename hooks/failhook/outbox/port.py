@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Attempt, Ledger
 from failhook.groups import DroppedEvents, Group, Handled
+from failhook.outbox.reading import Side, StoreReport, Tally
 
 AT_ONCE: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """When a new row is due: long ago, so that no step of the clock can put it off."""
@@ -48,6 +49,7 @@ class Delivery:
         unreadable: why it cannot be read, one line; "" where it can.
         deaths: how many processes in a row ended while they held it; but for the first of them,
             which may have been in a call about another row, in its call.
+        failures: how many of the tries were no refusals.
     """
 
     id: int
@@ -57,6 +59,7 @@ class Delivery:
     event_id: str = ""
     unreadable: str = ""
     deaths: int = 0
+    failures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class DueGroup:
         sent_at: when the last notification went out, UTC; None when there was none.
         owner: who claimed it.
         deaths: how many processes in a row ended while they held it.
+        failures: how many of the tries were no refusals.
     """
 
     plugin: str
@@ -85,6 +89,7 @@ class DueGroup:
     sent_at: datetime | None
     owner: str = ""
     deaths: int = 0
+    failures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,51 +171,6 @@ class HookCalls:
     error: str = ""
 
 
-Side = Literal["kind", "reason", "node", "owner", "workflow"]
-"""What failures can be counted by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What failed under one value of a side since some moment.
-
-    Attributes:
-        value: of the side: a kind, a reason, a node, an owner; "" where it is not known.
-        failures: failed attempts.
-        tasks: tasks that they were attempts of.
-        infra: those of them that infrastructure ended.
-        infra_seconds: how long these had run, as far as their start was seen.
-        refunds: attempts that were not charged to the user's retries but refunded.
-    """
-
-    value: str
-    failures: int
-    tasks: int
-    infra: int
-    infra_seconds: float
-    refunds: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoreReport:
-    """What a store says of itself.
-
-    Attributes:
-        where: as `open_store` takes it, without a password.
-        schema: the version of its schema; 0 where it has none.
-        bytes: its size; None where it cannot be told.
-        tasks: how many tasks it knows.
-        problems: what is wrong with it, a line each, with the way out: damage, a clock that differs
-            from this machine's, a disk that is nearly full.
-    """
-
-    where: str
-    schema: int
-    bytes: int | None
-    tasks: int
-    problems: Sequence[str]
-
-
 class Transaction(Ledger, Protocol):
     """One transaction: the ledger and the outbox change together or not at all."""
 
@@ -254,15 +214,7 @@ class Outbox(Protocol):
     def claim_group(
         self, plugin: str, *, now: datetime, lease: float, limit: int, owner: str
     ) -> DueGroup | None:
-        """Lease the group of one plugin that is due first; None where none is.
-
-        Args:
-            plugin: the plugin's name.
-            now: the time, UTC.
-            lease: seconds.
-            limit: rows, the oldest ones.
-            owner: who claims.
-        """
+        """Lease the group of one plugin that is due first, or `limit` rows of it; None without."""
         ...
 
     def renew(self, plugin: str, *, owner: str, until: datetime) -> None:
@@ -273,8 +225,19 @@ class Outbox(Protocol):
         """Remove delivered rows."""
         ...
 
-    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str, owner: str) -> None:
-        """Give rows back, with one try more and no death, to be claimed again at `not_before`."""
+    def retry(
+        self,
+        ids: Sequence[int],
+        *,
+        not_before: datetime,
+        error: str,
+        owner: str,
+        refused: bool = False,
+    ) -> None:
+        """Give rows back, with one try more and no death, to be claimed again at `not_before`.
+
+        The try is a failure more, unless it was `refused`.
+        """
         ...
 
     def bury(self, ids: Sequence[int], *, error: str, now: datetime, owner: str) -> None:
@@ -298,8 +261,16 @@ class Outbox(Protocol):
         """
         ...
 
-    def retry_group(self, group: DueGroup, *, not_before: datetime, error: str, owner: str) -> None:
-        """Give a group back, with a try more and no death, to be claimed again at `not_before`."""
+    def retry_group(
+        self,
+        group: DueGroup,
+        *,
+        not_before: datetime,
+        error: str,
+        owner: str,
+        refused: bool = False,
+    ) -> None:
+        """Give a group back, as `retry` does rows."""
         ...
 
     def bury_group(self, group: DueGroup, *, error: str, now: datetime, owner: str) -> None:
@@ -311,12 +282,7 @@ class Outbox(Protocol):
         ...
 
     def release(self, owner: str, plugin: str | None = None) -> None:
-        """Give back every lease that `owner` holds, untried and due at once.
-
-        Args:
-            owner: who is closing, or gone.
-            plugin: only the leases on this plugin's rows and groups.
-        """
+        """Give back all leases that `owner` holds, or those of one plugin: due at once, untried."""
         ...
 
     def lose(self, owner: str, plugin: str, *, not_before: datetime) -> None:
@@ -423,11 +389,7 @@ class Store(Outbox, Protocol):
         ...
 
     def jobs(self, *, limit: int) -> Sequence[str]:
-        """Return the job keys of the tasks that are known, those that began last first.
-
-        Args:
-            limit: keys, at most.
-        """
+        """Return so many job keys of the tasks that are known, those that began last first."""
         ...
 
     def tally(self, by: Side, since: datetime) -> Sequence[Tally]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from failhook.clock import to_rfc3339
-from failhook.outbox.port import Tally
+from failhook.outbox.reading import Tally
 
 _AHEAD: Final = timedelta(minutes=5)
 """Clocks of several machines may differ that much."""

@@ -21,7 +21,8 @@ from failhook.cli.settings import default_store, store_of, why_unknown
 from failhook.cli.survey import survey
 from failhook.config import Config, load_config
 from failhook.errors import ConfigError, StoreError
-from failhook.outbox.port import Store, StoreReport
+from failhook.outbox.port import Store
+from failhook.outbox.reading import StoreReport
 from failhook.redact import Redactor
 from failhook.redact.sources import open_redactor
 from failhook.stores import file_of, open_store

@@ -9,7 +9,8 @@ from typing import Final
 from failhook.errors import StoreError
 from failhook.event import FailureEvent
 from failhook.gate.ledger import Account, Attempt, AttemptState, LastFailure
-from failhook.outbox.port import Bounds, Side, StoreReport, Tally
+from failhook.outbox.port import Bounds
+from failhook.outbox.reading import Side, StoreReport, Tally
 from failhook.stores.memory.groups import MemoryGroups
 from failhook.stores.memory.reading import began, history_of, jobs_of, tally_of
 from failhook.stores.session import Session

@@ -54,6 +54,7 @@ class MemoryGroups(MemoryOutbox):
                 sent_at=None if logged is None else logged.sent_at,
                 owner=owner,
                 deaths=group.deaths,
+                failures=group.failures,
             )
 
     def group(self, row: int, groups: Sequence[Group], *, owner: str) -> None:
@@ -83,13 +84,22 @@ class MemoryGroups(MemoryOutbox):
             if queue is not None:
                 _leave(queue, group, handled.again_at, now)
 
-    def retry_group(self, group: DueGroup, *, not_before: datetime, error: str, owner: str) -> None:
+    def retry_group(
+        self,
+        group: DueGroup,
+        *,
+        not_before: datetime,
+        error: str,
+        owner: str,
+        refused: bool = False,
+    ) -> None:
         with self.lock:
             queue = self._leased(group, owner)
             if queue is not None:
                 waiting = queue.groups[group.key]
                 waiting.owner, waiting.due = "", not_before
                 waiting.tries += 1
+                waiting.failures += not refused
                 waiting.deaths = 0
                 for row in self._found([row.id for row in group.rows]):
                     row.error = error
@@ -120,7 +130,7 @@ def _leave(queue: Queue, group: DueGroup, again_at: datetime | None, now: dateti
     """Give a lease back: the group waits on for what is left of it, or it ends."""
     waiting = queue.groups[group.key]
     waiting.owner, waiting.tries, waiting.again = "", 0, again_at is not None
-    waiting.deaths = 0
+    waiting.deaths = waiting.failures = 0
     if waiting.rows and group.remaining:
         waiting.due = now
     elif again_at is not None:

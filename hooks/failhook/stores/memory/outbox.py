@@ -142,11 +142,20 @@ class MemoryOutbox:
                 row.queue.detach(row)
                 self._forget(row)
 
-    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str, owner: str) -> None:
+    def retry(
+        self,
+        ids: Sequence[int],
+        *,
+        not_before: datetime,
+        error: str,
+        owner: str,
+        refused: bool = False,
+    ) -> None:
         with self.lock:
             for row in self._found(ids):
                 if row.owner == owner:
                     row.tries += 1
+                    row.failures += not refused
                     row.deaths = 0
                     row.error = error
                     row.queue.give_back(row, not_before)
@@ -266,7 +275,7 @@ class MemoryOutbox:
                     copy.queue.detach(copy)
                     self._forget(copy)
                 row.died_at = None
-                row.tries = 0
+                row.tries = row.failures = 0
                 row.error = ""
                 row.due = now
                 row.queue.attach(row)
@@ -323,7 +332,13 @@ class MemoryOutbox:
 def delivery(row: Row) -> Delivery:
     """Return a row as the port shows it."""
     return Delivery(
-        row.id, row.queue.plugin, row.event, row.tries, row.event.event_id, deaths=row.deaths
+        id=row.id,
+        plugin=row.queue.plugin,
+        event=row.event,
+        tries=row.tries,
+        event_id=row.event.event_id,
+        deaths=row.deaths,
+        failures=row.failures,
     )
 
 

@@ -36,6 +36,7 @@ class Row:
     group_key: str = ""
     owner: str = ""
     deaths: int = 0
+    failures: int = 0
     error: str = ""
     died_at: datetime | None = None
 
@@ -51,6 +52,7 @@ class WaitingGroup:
         tries: how often handing it over failed.
         owner: who holds it.
         deaths: how many owners in a row have lost it.
+        failures: how many of the tries were no refusals.
     """
 
     due: datetime
@@ -59,6 +61,7 @@ class WaitingGroup:
     tries: int = 0
     owner: str = ""
     deaths: int = 0
+    failures: int = 0
 
 
 @dataclass(slots=True, eq=False)

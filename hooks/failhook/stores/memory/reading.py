@@ -8,7 +8,7 @@ from datetime import datetime
 from failhook.decision import Charge
 from failhook.details import Kind
 from failhook.gate.ledger import Attempt, AttemptState
-from failhook.outbox.port import Side, Tally
+from failhook.outbox.reading import Side, Tally
 from failhook.stores.memory.queue import LONG_AGO
 from failhook.stores.tallies import sorted_tallies
 

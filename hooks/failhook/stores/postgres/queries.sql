@@ -83,14 +83,14 @@ FROM json_array_elements($1::json) AS row;
 
 -- name: due (plugin, now, limit, owner): one that another owner has lost has a death more
 SELECT outbox.id, outbox.tries, events.event_id, events.body,
-    outbox.deaths + (outbox.owner NOT IN ('', $4))::int
+    outbox.deaths + (outbox.owner NOT IN ('', $4))::int, outbox.failures
 FROM {schema}.outbox LEFT JOIN {schema}.events ON events.id = outbox.event
 WHERE outbox.plugin = $1 AND outbox.ready = 1 AND outbox.due_at <= $2
 ORDER BY outbox.due_at, outbox.id LIMIT $3 FOR UPDATE OF outbox SKIP LOCKED;
 
 -- name: suspect (plugin, now, owner): the same of the first that has a death; it goes before others
 SELECT outbox.id, outbox.tries, events.event_id, events.body,
-    outbox.deaths + (outbox.owner NOT IN ('', $3))::int
+    outbox.deaths + (outbox.owner NOT IN ('', $3))::int, outbox.failures
 FROM {schema}.outbox LEFT JOIN {schema}.events ON events.id = outbox.event
 WHERE outbox.plugin = $1 AND outbox.deaths > 0 AND outbox.died_at IS NULL
     AND outbox.ready = 1 AND outbox.due_at <= $2
@@ -113,12 +113,13 @@ WITH locked AS MATERIALIZED (
     ORDER BY id FOR UPDATE)
 DELETE FROM {schema}.outbox WHERE id IN (SELECT id FROM locked);
 
--- name: retry (error, due, owner, rows)
+-- name: retry (failures more, error, due, owner, rows)
 WITH locked AS MATERIALIZED (
     SELECT id FROM {schema}.outbox
-    WHERE owner = $3 AND id = ANY (translate($4, '[]', '{}')::bigint[])
+    WHERE owner = $4 AND id = ANY (translate($5, '[]', '{}')::bigint[])
     ORDER BY id FOR UPDATE)
-UPDATE {schema}.outbox SET tries = tries + 1, deaths = 0, error = $1, due_at = $2, owner = ''
+UPDATE {schema}.outbox SET tries = tries + 1, failures = failures + $1, deaths = 0, error = $2,
+    due_at = $3, owner = ''
 WHERE id IN (SELECT id FROM locked);
 
 -- name: bury (error, now, owner, rows)
@@ -131,7 +132,8 @@ UPDATE {schema}.outbox SET tries = tries + greatest(1, deaths), deaths = 0, erro
 WHERE id IN (SELECT id FROM locked);
 
 -- name: revive (due, rows): nobody changes a dead row but who holds its task
-UPDATE {schema}.outbox SET tries = 0, error = '', died_at = NULL, due_at = $1
+UPDATE {schema}.outbox SET tries = 0, failures = 0, error = '', died_at = NULL,
+    due_at = $1
 WHERE died_at IS NOT NULL AND id = ANY (translate($2, '[]', '{}')::bigint[]);
 
 -- name: merge (task keys, rows): what nobody holds of copies of events whose dead rows are revived
@@ -285,7 +287,7 @@ SELECT event, task_key, plugin, 0, $2, tries, $1, error, bytes, final
 FROM {schema}.outbox WHERE id = $3;
 
 -- name: due_group (plugin, now, owner): one that another owner has lost has a death more
-SELECT group_key, again, tries, note, sent_at, deaths + (owner NOT IN ('', $3))::int
+SELECT group_key, again, tries, note, sent_at, deaths + (owner NOT IN ('', $3))::int, failures
 FROM {schema}.event_groups
 WHERE plugin = $1 AND due_at <= $2 ORDER BY due_at, group_key LIMIT 1 FOR UPDATE SKIP LOCKED;
 
@@ -315,12 +317,14 @@ WHERE plugin = $4 AND group_key = $5
     AND (owner = $6 OR (note = $7 AND sent_at IS NOT DISTINCT FROM $8));
 
 -- name: leave_group (due or NULL where it ends, again, plugin, group key)
-UPDATE {schema}.event_groups SET due_at = $1, again = $2, tries = 0, deaths = 0, owner = ''
+UPDATE {schema}.event_groups SET due_at = $1, again = $2, tries = 0, failures = 0,
+    deaths = 0, owner = ''
 WHERE plugin = $3 AND group_key = $4;
 
--- name: retry_group (due, plugin, group key, owner)
-UPDATE {schema}.event_groups SET tries = tries + 1, deaths = 0, due_at = $1, owner = ''
-WHERE plugin = $2 AND group_key = $3 AND owner = $4;
+-- name: retry_group (failures more, due, plugin, group key, owner)
+UPDATE {schema}.event_groups SET tries = tries + 1, failures = failures + $1, deaths = 0,
+    due_at = $2, owner = ''
+WHERE plugin = $3 AND group_key = $4 AND owner = $5;
 
 -- name: note_error (error, rows): of a group that is locked, so it must not wait for rows
 WITH locked AS MATERIALIZED (

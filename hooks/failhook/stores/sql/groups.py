@@ -31,7 +31,7 @@ class SqlGroups(SqlOutbox):
                 found = cursor.execute(sql["due_group"], (plugin, at, owner)).fetchone()
                 if found is None:
                     return None
-                key, again, tries, note, sent_at, deaths = found
+                key, again, tries, note, sent_at, deaths, failures = found
                 rows = cursor.execute(sql["group_rows"], (plugin, key, limit)).fetchall()
                 if rows or again:
                     break
@@ -49,6 +49,7 @@ class SqlGroups(SqlOutbox):
             sent_at=moment_if_set(sent_at),
             owner=owner,
             deaths=deaths,
+            failures=failures,
         )
 
     def group(self, row: int, groups: Sequence[Group], *, owner: str) -> None:
@@ -83,8 +84,16 @@ class SqlGroups(SqlOutbox):
             if holder == group.owner:
                 self._leave(cursor, group, handled.again_at, now)
 
-    def retry_group(self, group: DueGroup, *, not_before: datetime, error: str, owner: str) -> None:
-        values = (to_micros(not_before), group.plugin, group.key, owner)
+    def retry_group(
+        self,
+        group: DueGroup,
+        *,
+        not_before: datetime,
+        error: str,
+        owner: str,
+        refused: bool = False,
+    ) -> None:
+        values = (int(not refused), to_micros(not_before), group.plugin, group.key, owner)
         ids = to_json([row.id for row in group.rows])
         with self._database.transaction() as cursor:
             if cursor.execute(self._sql["retry_group"], values).rowcount:

@@ -66,8 +66,17 @@ class SqlOutbox:
                 dropped += remove(self._database, cursor, some, "drop")
         return dropped
 
-    def retry(self, ids: Sequence[int], *, not_before: datetime, error: str, owner: str) -> None:
-        values = (clean(error), to_micros(not_before), owner, to_json(list(ids)))
+    def retry(
+        self,
+        ids: Sequence[int],
+        *,
+        not_before: datetime,
+        error: str,
+        owner: str,
+        refused: bool = False,
+    ) -> None:
+        failure = int(not refused)
+        values = (failure, clean(error), to_micros(not_before), owner, to_json(list(ids)))
         with self._database.transaction() as cursor:
             cursor.execute(self._sql["retry"], values)
 

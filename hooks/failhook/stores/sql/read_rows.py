@@ -15,10 +15,10 @@ _LINE = 300
 
 
 def delivery(plugin: str, row: Any) -> Delivery:
-    """Read a row of ``due`` or ``group_rows``: id, tries, event id, body, and maybe deaths."""
-    identity, tries, event_id, body, *deaths = row
+    """Read a row of ``due``: id, tries, event id, body, deaths, failures; or of ``group_rows``."""
+    identity, tries, event_id, body, *counts = row
     event, unreadable = readable(body)
-    return Delivery(identity, plugin, event, tries, event_id or "", unreadable, *deaths)
+    return Delivery(identity, plugin, event, tries, event_id or "", unreadable, *counts)
 
 
 def together(rows: list[Any]) -> list[Any]:

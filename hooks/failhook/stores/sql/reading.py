@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from failhook.errors import StoreError
 from failhook.gate.ledger import Attempt
-from failhook.outbox.port import Side, StoreReport, Tally
+from failhook.outbox.reading import Side, StoreReport, Tally
 from failhook.stores.records import Texts, from_micros, to_json, to_micros
 from failhook.stores.rows import attempt_from
 from failhook.stores.sql.groups import SqlGroups

@@ -70,14 +70,14 @@ VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: due (plugin, now, limit, owner): one that another owner has lost has a death more
 SELECT outbox.id, outbox.tries, events.event_id, CAST(events.body AS BLOB),
-    outbox.deaths + (outbox.owner NOT IN ('', ?4))
+    outbox.deaths + (outbox.owner NOT IN ('', ?4)), outbox.failures
 FROM outbox LEFT JOIN events ON events.id = outbox.event
 WHERE outbox.plugin = ?1 AND outbox.ready = 1 AND outbox.due_at <= ?2
 ORDER BY outbox.due_at, outbox.id LIMIT ?3;
 
 -- name: suspect (plugin, now, owner): the same of the first that has a death; it goes before others
 SELECT outbox.id, outbox.tries, events.event_id, CAST(events.body AS BLOB),
-    outbox.deaths + (outbox.owner NOT IN ('', ?3))
+    outbox.deaths + (outbox.owner NOT IN ('', ?3)), outbox.failures
 FROM outbox LEFT JOIN events ON events.id = outbox.event
 WHERE outbox.plugin = ?1 AND outbox.deaths > 0 AND outbox.died_at IS NULL
     AND +outbox.ready = 1 AND +outbox.due_at <= ?2
@@ -94,8 +94,8 @@ SELECT DISTINCT task_key, event FROM outbox WHERE id IN (SELECT value FROM json_
 -- name: done (rows)
 DELETE FROM outbox WHERE id IN (SELECT value FROM json_each(?));
 
--- name: retry (error, due, owner, rows)
-UPDATE outbox SET tries = tries + 1, deaths = 0, error = ?, due_at = ?, owner = ''
+-- name: retry (failures more, error, due, owner, rows)
+UPDATE outbox SET tries = tries + 1, failures = failures + ?, deaths = 0, error = ?, due_at = ?, owner = ''
 WHERE owner = ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: bury (error, now, owner, rows)
@@ -104,7 +104,7 @@ UPDATE outbox SET tries = tries + max(1, deaths), deaths = 0, error = ?, died_at
 WHERE owner = ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: revive (due, rows)
-UPDATE outbox SET tries = 0, error = '', died_at = NULL, due_at = ?
+UPDATE outbox SET tries = 0, failures = 0, error = '', died_at = NULL, due_at = ?
 WHERE died_at IS NOT NULL AND id IN (SELECT value FROM json_each(?));
 
 -- name: merge (task keys, rows): what nobody holds of copies of events whose dead rows are revived
@@ -217,7 +217,8 @@ INSERT INTO outbox (event, task_key, plugin, ready, due_at, tries, group_key, er
 SELECT event, task_key, plugin, 0, ?2, tries, ?1, error, bytes, final FROM outbox WHERE id = ?3;
 
 -- name: due_group (plugin, now, owner): one that another owner has lost has a death more
-SELECT group_key, again, tries, note, sent_at, deaths + (owner NOT IN ('', ?3)) FROM event_groups
+SELECT group_key, again, tries, note, sent_at, deaths + (owner NOT IN ('', ?3)), failures
+FROM event_groups
 WHERE plugin = ?1 AND due_at <= ?2 ORDER BY due_at, group_key LIMIT 1;
 
 -- name: group_rows (plugin, group key, limit)
@@ -244,11 +245,12 @@ UPDATE event_groups SET note = ?, sent_at = coalesce(?, sent_at), settled_at = ?
 WHERE plugin = ? AND group_key = ? AND (owner = ? OR (note = ? AND sent_at IS ?));
 
 -- name: leave_group (due or NULL where it ends, again, plugin, group key)
-UPDATE event_groups SET due_at = ?, again = ?, tries = 0, deaths = 0, owner = ''
+UPDATE event_groups SET due_at = ?, again = ?, tries = 0, failures = 0, deaths = 0, owner = ''
 WHERE plugin = ? AND group_key = ?;
 
--- name: retry_group (due, plugin, group key, owner)
-UPDATE event_groups SET tries = tries + 1, deaths = 0, due_at = ?, owner = ''
+-- name: retry_group (failures more, due, plugin, group key, owner)
+UPDATE event_groups SET tries = tries + 1, failures = failures + ?, deaths = 0, due_at = ?,
+    owner = ''
 WHERE plugin = ? AND group_key = ? AND owner = ?;
 
 -- name: note_error (error, rows)
