@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 
 from failhook.errors import StoreError
+from failhook.manager import Limits
 from failhook.metrics import INSTRUMENTS
 from failhook.plugin import FailureDetails, FailureEvent, Kind, Undelivered, hookimpl
 from tests.outbox.world import Gathering, Good, fail, pipeline_on, until
@@ -60,6 +61,29 @@ def test_the_store_knows_how_each_hook_fared_where_it_last_ran(store):
     assert events.error in {"ValueError: broken", "400"}
     assert events.called_at >= events.delivered_at
     assert (4, 0) == (calls["classify_failure"].delivered, calls["classify_failure"].failed)
+
+
+def test_calls_past_their_time_limit_are_counted_as_slow(store):
+    """One that hangs for a while is a failed call and a slow one; what comes after it is not."""
+    over = threading.Event()
+
+    class Slow(Good):
+        """Waits with every event until the test says so."""
+
+        @hookimpl
+        def on_task_failed(self) -> None:
+            over.wait(60)
+
+    pipeline = pipeline_on(store, Slow(), manager=Limits(call=0.05, failures=1000))
+    fail(pipeline, "a")
+    assert until(lambda: "slow" in pipeline.manager.overdue())
+    over.set()
+    assert until(lambda: pipeline.flush(20) and not store.pending())
+    pipeline.close()
+
+    (calls,) = store.calls()
+    assert 1 == calls.slow
+    assert calls.delivered
 
 
 def test_counts_are_kept_while_the_store_cannot_take_them(store):

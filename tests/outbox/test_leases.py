@@ -181,7 +181,8 @@ def test_each_thread_that_dies_is_begun_again(store, monkeypatch):
     assert pipeline.close()
 
 
-def test_a_refusal_is_backed_off_with_full_jitter(store, clock):
+@pytest.mark.parametrize("random", [1.0, 0.25])
+def test_a_refusal_is_backed_off_with_full_jitter(random, store, clock):
     """The wait doubles with each try, and the random number says how much of it is waited."""
 
     class Refusing:
@@ -192,7 +193,7 @@ def test_a_refusal_is_backed_off_with_full_jitter(store, clock):
             raise Undelivered("503")
 
     limits = DeliveryLimits(gather=0.0, poll=0.02)
-    pipeline = pipeline_on(store, Refusing(), clock=clock, limits=limits)
+    pipeline = pipeline_on(store, Refusing(), clock=clock, limits=limits, random=lambda: random)
     fail(pipeline, "a")
     waits = []
     for _ in range(4):
@@ -201,5 +202,5 @@ def test_a_refusal_is_backed_off_with_full_jitter(store, clock):
         waits.append((due - clock.now()).total_seconds())
         clock.seconds += waits[-1]
 
-    assert [1.0, 2.0, 4.0, 8.0] == waits
+    assert [random * 2**tries for tries in range(4)] == waits
     assert not pipeline.close()

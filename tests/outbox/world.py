@@ -71,15 +71,14 @@ def pipeline_on(
     clock: ManualClock | None = None,
     limits: DeliveryLimits = QUICK,
     manager: Limits | None = None,
+    random: Callable[[], float] = lambda: 1.0,
     **options: object,
 ) -> Pipeline:
     """Return a pipeline whose plugins are named by their class, in lower case."""
     made = Manager(clock=clock, limits=manager or Limits(failures=1000))
     for plugin in plugins:
         made.register(plugin, type(plugin).__name__.lower())
-    return Pipeline(
-        store, manager=made, clock=clock, delivery=limits, random=lambda: 1.0, **options
-    )
+    return Pipeline(store, manager=made, clock=clock, delivery=limits, random=random, **options)
 
 
 def fail(pipeline: Pipeline, *names: str, workflow: str = "nightly") -> None:
