@@ -124,6 +124,29 @@ def test_an_amended_verdict_and_a_suspect_success_are_marked(call, place):
     assert "succeeded, suspect" in second
 
 
+def test_what_an_amendment_moved_is_told_as_it_stands(call, place):
+    """Header, payer and counts of refunds are those of the ledger, not of the old decision."""
+    with Pipeline(open_store(place / "here.db")) as pipeline:
+        policy = Policy(retries=2, max_infra_refunds=2)
+        task = pipeline.started(Task("nightly", "load", run_id="r1", policy=policy))
+        pipeline.failed(task, Evidence.verdict("unknown", "StateMismatch", started="yes"))
+        evicted = Evidence.verdict("infra", "Evicted", started="yes", confidence="confirmed")
+        pipeline.failed(task, evicted)
+        with pipeline.store.transaction() as ledger:
+            used = ledger.account(task.key)
+        pipeline.succeeded(task.next_attempt())
+
+    title, _, _, first, *_ = call("history", "nightly/load", "--store", "here.db").out.splitlines()
+    document = json.loads(call("history", "nightly/load", "--json", "--store", "here.db").out)
+    stats = call("stats", "--store", "here.db").out
+
+    assert (0, 1) == (used.user, used.infra)
+    assert title.endswith(": 2 attempts, user 0/2, infra 1/2, system 0/3")
+    assert {"used": 1, "limit": 2} == document["budgets"]["infra"]
+    assert ("infra", 1) == (document["attempts"][0]["charge"], first.count("infra *"))
+    assert "1 refunded." in stats
+
+
 def test_the_newest_attempts_are_shown_where_there_are_more(call, place):
     """--limit keeps the newest, in order, and says that there are older ones."""
     with Pipeline(open_store(place / "here.db")) as pipeline:

@@ -242,3 +242,12 @@ def test_calls_of_hooks_add_up(store):
     assert (
         HookCalls("log", "on_task_failed", "there", 7, after(1), None, 0, 0, 1, 0, "boom") == there
     )
+
+
+def test_a_refund_is_counted_where_it_stands_after_an_amendment(store):
+    """A charge that moved comes back as it was saved, and counts for the budget that pays now."""
+    moved = failed(a_task("a"), charge=Charge.USER)._replace(revision=1, moved_to=Charge.INFRA)
+    keep(store, moved, failed(a_task("b"), charge=Charge.INFRA)._replace(moved_to=Charge.USER))
+
+    assert [1] == [tally.refunds for tally in store.tally("kind", NOW)]
+    assert [moved] == list(store.history(moved.task.key, limit=9))

@@ -22,12 +22,13 @@ from failhook.cli.amounts import counted
 from failhook.cli.arguments import UsageError, add_config, add_json, add_store, given, whole_number
 from failhook.cli.known_store import Known, known_store
 from failhook.cli.table import Column, table_lines
-from failhook.cli.terminal import one_line
+from failhook.cli.terminal import folded, one_line
 from failhook.cli.times import duration, second
 from failhook.clock import to_rfc3339
-from failhook.decision import Charge, Decision
+from failhook.decision import Charge, Counters, Decision
 from failhook.gate.ledger import Attempt, AttemptState
 from failhook.outbox.port import Store
+from failhook.outbox.within import within
 from failhook.text import clean
 
 SHOWN: Final = 50
@@ -61,21 +62,27 @@ def run(arguments: argparse.Namespace) -> int:
         attempts = known.store.history(_job_named(known.store, task), limit=limit + 1)
         if not attempts:
             raise UsageError(_unknown(known, task))
+        used = _used(known.store, attempts)
     more, attempts = len(attempts) > limit, attempts[-limit:]
     if arguments.json:
-        document = {"task": task, "more": more, "attempts": [_document(each) for each in attempts]}
+        budgets = None if used is None else used.to_dict()
+        shown = [_document(each) for each in attempts]
+        document = {"task": task, "more": more, "budgets": budgets, "attempts": shown}
         print(json.dumps(document, indent=2))
     else:
-        print("\n".join(_lines(attempts, known.now, more=more)))
+        print("\n".join(_lines(attempts, used, known.now, more=more)))
     return 0
 
 
-def _lines(attempts: Sequence[Attempt], now: datetime, *, more: bool) -> list[str]:
+def _lines(
+    attempts: Sequence[Attempt], used: Counters | None, now: datetime, *, more: bool
+) -> list[str]:
     title, runs = _runs(attempts)
     count = f"the newest {len(attempts)} attempts" if more else counted(len(attempts), "attempt")
     old = any(each.opened_at and now - each.opened_at > _A_YEAR for each in attempts)
     moment = partial(_moment, year=old)
-    lines = [f"{one_line(title)}: {count}{'' if any(runs) else _budgets(attempts)}", ""]
+    budgets = "" if used is None else f", {used}"
+    lines = [*folded(f"{one_line(title)}: {count}{budgets}"), ""]
     lines += table_lines(
         [
             Column("run", runs, least=12, middle=True),
@@ -84,14 +91,17 @@ def _lines(attempts: Sequence[Attempt], now: datetime, *, more: bool) -> list[st
             Column("ended (UTC)", [moment(each.closed_at) for each in attempts], extra=True),
             Column("took", [_took(each, now) for each in attempts], right=True),
             Column("verdict", [_verdict(each) for each in attempts], least=20),
-            Column("pays", [_pays(each.decision) for each in attempts]),
+            Column("pays", [_pays(each) for each in attempts]),
             Column("then", [_then(each.decision) for each in attempts]),
             Column("node", [_node(each) for each in attempts], least=8),
             Column("error", [each.error_line for each in attempts], extra=True),
         ]
     )
     if any(each.revision for each in attempts):
-        lines += ["", "* amended: better evidence came after the decision"]
+        lines += [
+            "",
+            "* amended: better evidence came after the decision; who pays is as it stands now",
+        ]
     if more:
         lines += ["", "Older attempts are left out; --limit 0 shows all."]
     return lines
@@ -108,9 +118,17 @@ def _runs(attempts: Sequence[Attempt]) -> tuple[str, Sequence[str]]:
     return f"{first.workflow}/{first.name}", [task.key for task in tasks]
 
 
-def _budgets(attempts: Sequence[Attempt]) -> str:
+def _used(store: Store, attempts: Sequence[Attempt]) -> Counters | None:
+    """Return what the one run that these are attempts of has used of its budgets by now."""
+    keys = {each.task.key for each in attempts}
     decisions = [each.decision for each in attempts if each.decision is not None]
-    return f", {decisions[-1].after}" if decisions else ""
+    if len(keys) > 1 or not decisions:
+        return None
+    account = within(store, lambda ledger: ledger.account(*keys))
+    if account is None:
+        return None
+    spent = {"user": account.user, "infra": account.infra, "system": account.system}
+    return decisions[-1].after._replace(**spent)
 
 
 def _moment(moment: datetime | None, *, year: bool) -> str:
@@ -142,9 +160,12 @@ def _verdict(attempt: Attempt) -> str:
     return f"{said} *" if attempt.revision else said
 
 
-def _pays(decision: Decision | None) -> str:
+def _pays(attempt: Attempt) -> str:
+    decision = attempt.decision
     if decision is None:
         return ""
+    if attempt.moved_to is not None:
+        return f"{attempt.moved_to} *"
     after = decision.after
     paid = {
         Charge.USER: (after.user, after.user_limit),
@@ -173,6 +194,7 @@ def _document(attempt: Attempt) -> dict[str, Any]:
         "seconds": _seconds(attempt),
         "failure_details": None if attempt.details is None else attempt.details.to_dict(),
         "decision": None if attempt.decision is None else attempt.decision.to_dict(),
+        "charge": attempt.charge,
         "amended": attempt.revision > 0,
         "suspect": attempt.suspect,
         "error": attempt.error_line,

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from failhook.decision import Decision
+from failhook.decision import Charge, Decision
 from failhook.details import FailureDetails
 from failhook.phases import PhaseHistory
 from failhook.task import Task
@@ -83,6 +83,8 @@ class Attempt(NamedTuple):
         revision: how often it was amended: once by better evidence, once by a success after all.
         error_line: the root line of the error.
         suspect: evidence of a kill beside a reported success.
+        moved_to: the budget that pays since the charge moved with an amendment; None where it has
+            not moved.
     """
 
     task: Task
@@ -96,6 +98,14 @@ class Attempt(NamedTuple):
     revision: int = 0
     error_line: str = ""
     suspect: bool = False
+    moved_to: Charge | None = None
+
+    @property
+    def charge(self) -> Charge | None:
+        """Return the budget that pays for it as it stands now; None before a decision."""
+        if self.moved_to is None and self.decision is not None:
+            return self.decision.charge
+        return self.moved_to
 
 
 class Account(NamedTuple):

@@ -216,8 +216,9 @@ class Records:
             return decision, ()
         if not improves(previous, failure.details):
             return decision, ()
+        charge = decision.charge
         if not account.closed:
-            spent, _ = moved(
+            spent, charge = moved(
                 Counters(account.user, account.infra, account.system),
                 decision,
                 failure.details,
@@ -229,7 +230,11 @@ class Records:
             )
         event = self._event(EventType.AMENDED, attempt, account, failure)
         ledger.save_attempt(
-            attempt._replace(details=event.failure_details, revision=event.revision)
+            attempt._replace(
+                details=event.failure_details,
+                revision=event.revision,
+                moved_to=None if charge is decision.charge else charge,
+            )
         )
         return decision, (event,)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from failhook.decision import Charge
 from failhook.gate.ledger import Account, Attempt, AttemptState
 from failhook.stores.records import (
     Texts,
@@ -67,7 +68,7 @@ def attempt_row(attempt: Attempt, texts: Texts) -> Columns:
         str(attempt.state),
         None if details is None else str(details.kind),
         None if details is None else clean(details.reason),
-        None if decision is None else str(decision.charge),
+        None if attempt.charge is None else str(attempt.charge),
         _clean(None if details is None else details.node),
         _clean(None if attempt.owner is None else attempt.owner.host),
         _clean(task.owner),
@@ -90,6 +91,8 @@ def _clean(text: str | None) -> str | None:
 
 def attempt_from(row: Sequence[Any], texts: Texts) -> Attempt:
     """Read the columns of the query ``attempt``."""
+    decision = texts.read_if_set(row[10], read_decision)
+    moved = decision is not None and row[11] != decision.charge
     return Attempt(
         state=AttemptState(row[0]),
         opened_at=moment_if_set(row[1]),
@@ -101,5 +104,6 @@ def attempt_from(row: Sequence[Any], texts: Texts) -> Attempt:
         task=texts.read(row[7], read_task),
         owner=texts.read_if_set(row[8], read_owner),
         details=texts.read_if_set(row[9], read_details),
-        decision=texts.read_if_set(row[10], read_decision),
+        decision=decision,
+        moved_to=Charge(row[11]) if moved else None,
     )

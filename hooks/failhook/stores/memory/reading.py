@@ -61,7 +61,7 @@ def _side(attempt: Attempt, by: Side) -> str | None:
 
 def _tally(value: str, attempts: Sequence[Attempt]) -> Tally:
     infra = [each for each in attempts if each.details and each.details.kind is Kind.INFRA]
-    refunds = [each for each in attempts if each.decision and each.decision.charge is Charge.INFRA]
+    refunds = [each for each in attempts if each.charge is Charge.INFRA]
     return Tally(
         value=value,
         failures=len(attempts),

@@ -40,17 +40,17 @@ ON CONFLICT (key) DO UPDATE SET
 
 -- name: attempt (key, attempt)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM {schema}.attempts WHERE key = $1 AND attempt = $2;
 
 -- name: attempts (key)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM {schema}.attempts WHERE key = $1 ORDER BY attempt;
 
 -- name: open_attempts (host or NULL)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM {schema}.attempts WHERE state = 'open' AND ($1::text IS NULL OR host = $1)
 ORDER BY opened_at NULLS FIRST, id;
 
@@ -417,18 +417,18 @@ DELETE FROM {schema}.plugin_state WHERE plugin = $1 AND key = $2;
 
 -- name: history_of_run (key, limit)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM {schema}.attempts WHERE key = $1 ORDER BY attempt DESC LIMIT $2;
 
 -- name: history_of_job (job key, limit)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM {schema}.attempts WHERE key > $1::text || '/' AND key < $1::text || '0'
 ORDER BY id DESC LIMIT $2;
 
 -- name: history_of_name (workflow/name, limit)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM {schema}.attempts WHERE right(job_key, 1 + length($1::text)) = '/' || $1::text
 ORDER BY id DESC LIMIT $2;
 

@@ -32,17 +32,17 @@ ON CONFLICT (key) DO UPDATE SET
 
 -- name: attempt (key, attempt)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM attempts WHERE key = ? AND attempt = ?;
 
 -- name: attempts (key)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM attempts WHERE key = ? ORDER BY attempt;
 
 -- name: open_attempts (host or NULL)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM attempts WHERE state = 'open' AND (?1 IS NULL OR host = ?1) ORDER BY opened_at, id;
 
 -- name: save_attempt (each column)
@@ -328,17 +328,17 @@ DELETE FROM plugin_state WHERE plugin = ? AND key = ?;
 
 -- name: history_of_run (key, limit)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM attempts WHERE key = ? ORDER BY attempt DESC LIMIT ?;
 
 -- name: history_of_job (job key, limit)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM attempts WHERE key > ?1 || '/' AND key < ?1 || '0' ORDER BY id DESC LIMIT ?2;
 
 -- name: history_of_name (workflow/name, limit)
 SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
-    task, owner, details, decision
+    task, owner, details, decision, charge
 FROM attempts WHERE substr(job_key, -1 - length(?1)) = '/' || ?1 ORDER BY id DESC LIMIT ?2;
 
 -- name: jobs (limit)
