@@ -79,7 +79,7 @@ def test_a_store_whose_folder_is_removed(file: Path) -> None:
     assert Counter(before=1, during=1, after=1) == night.plugin.heard
     gone, missing = night.refusals
     assert "the file was deleted or replaced while it was in use" in gone
-    assert "its folder must exist and be writable" in missing
+    assert f"there is no folder {file.parent}; make it" in missing
     assert [] == night.said.repeated
 
 

@@ -78,7 +78,7 @@ def damaged(path):
         (empty_but_marked, "something else; name another file"),
         (from_the_future, r"a later failhook wrote it \(schema 99.*upgrade failhook"),
         (damaged, "damaged; move it away"),
-        (lambda path: path.mkdir(), "its folder must exist and be writable"),
+        (lambda path: path.mkdir(), "this is a folder; name a file in it"),
     ],
     ids=["text", "foreign", "marked", "newer", "damaged", "folder"],
 )
@@ -101,7 +101,9 @@ def test_an_sqlite_that_is_too_old_is_told(path, monkeypatch):
 
 def test_a_missing_folder_is_named(tmp_path):
     """A store is created, its folder is not."""
-    refused(tmp_path / "nowhere" / "store.db", "its folder must exist")
+    refused(tmp_path / "nowhere" / "store.db", f"there is no folder {tmp_path}/nowhere; make it")
+    (tmp_path / "file").touch()
+    refused(tmp_path / "file" / "store.db", f"{tmp_path}/file is no folder; name another file")
 
 
 def test_an_unknown_synchronous_is_refused(path):

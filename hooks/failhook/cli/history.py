@@ -35,6 +35,7 @@ SHOWN: Final = 50
 _ALL: Final = 1_000_000
 _A_YEAR: Final = timedelta(days=330)
 """What is younger is told without its year."""
+_AMENDED: Final = "* amended: better evidence came after the decision; who pays is as it stands now"
 _LOOKED_AT: Final = 10_000
 """Tasks that are looked through for one that is spelt like the one that was asked for."""
 
@@ -98,10 +99,7 @@ def _lines(
         ]
     )
     if any(each.revision for each in attempts):
-        lines += [
-            "",
-            "* amended: better evidence came after the decision; who pays is as it stands now",
-        ]
+        lines += ["", _AMENDED]
     if more:
         lines += ["", "Older attempts are left out; --limit 0 shows all."]
     return lines

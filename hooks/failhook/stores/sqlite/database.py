@@ -30,7 +30,7 @@ _WAYS_OUT: Final = {
     sqlite3.SQLITE_READONLY: "make the file and its folder writable, or name another file",
     sqlite3.SQLITE_FULL: "free some space on its disk",
     sqlite3.SQLITE_IOERR: "check the disk and its free space",
-    sqlite3.SQLITE_CANTOPEN: "its folder must exist and be writable",
+    sqlite3.SQLITE_CANTOPEN: "make the file and its folder readable and writable",
     sqlite3.SQLITE_PERM: "make the file and its folder writable, or name another file",
     sqlite3.SQLITE_NOTADB: "this is no SQLite database; name another file",
     sqlite3.SQLITE_CORRUPT: "the file is damaged; move it away and restore a copy, or begin anew",
@@ -193,8 +193,19 @@ class Database:
         damaged = isinstance(error, UnicodeDecodeError)  # SQLite names what is wrong with its bytes
         code = sqlite3.SQLITE_CORRUPT if damaged else getattr(error, "sqlite_errorcode", 0) & 0xFF
         line = " ".join(str(error).split())
-        way_out = _WAYS_OUT.get(code)
+        way_out = self._unopened() if code == sqlite3.SQLITE_CANTOPEN else _WAYS_OUT.get(code)
         return StoreError(f"store {self.path}: {line}" + (f"; {way_out}" if way_out else ""))
+
+    def _unopened(self) -> str:
+        """Say what keeps the file from being opened."""
+        path = Path(self.path)
+        if path.is_dir():
+            return "this is a folder; name a file in it"
+        if not path.parent.exists():
+            return f"there is no folder {path.parent}; make it, or name another file"
+        if not path.parent.is_dir():
+            return f"{path.parent} is no folder; name another file"
+        return _WAYS_OUT[sqlite3.SQLITE_CANTOPEN]
 
     def before_fork(self) -> None:
         """Close, so that the child inherits no lock; either side opens anew when it needs to."""
