@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -42,6 +42,38 @@ def test_an_attempt_lasted_as_long_as_it_ran(
         event.ended_at,
         event.observed_at,
     )
+
+
+def test_nothing_ends_after_it_was_observed(heard: Recorder) -> None:
+    """However long it takes to read a clock, and longer each time, ended_at is not the later."""
+
+    class Slow(SetClock):
+        """Takes twice as long to read as the time before."""
+
+        takes = 0.001
+
+        def now(self) -> datetime:
+            self.go_on(self.takes)
+            self.takes *= 2
+            return super().now()
+
+        def monotonic(self) -> float:
+            self.now()
+            return super().monotonic()
+
+    manager = Manager()
+    manager.register(heard, "heard")
+    policy = Policy(retries=1)
+    with Pipeline(manager=manager, clock=Slow(), dispatch="none") as pipeline:
+        task = pipeline.started(Task("nightly", "load", run_id="r1", policy=policy))
+        pipeline.failed(task, BUG)
+        pipeline.succeeded(pipeline.started(task.next_attempt()))
+        failed, recovered = told(pipeline, task)
+
+    assert failed.ended_at is not None
+    assert recovered.ended_at is not None
+    assert failed.ended_at <= failed.observed_at
+    assert recovered.ended_at <= recovered.observed_at
 
 
 @pytest.mark.parametrize("step", [HOUR, -HOUR])

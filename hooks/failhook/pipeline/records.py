@@ -125,6 +125,9 @@ class Records:
             if attempt is not None and attempt.state is not _OPEN:
                 return self._again(ledger, attempt, account, failure)
             done = done_by_another(ledger, task, account, details)
+        owner = None if attempt is None else attempt.owner
+        opened_at = None if attempt is None else attempt.opened_at
+        ended_at = self.watch.stop(task.attempt_key, opened_at) if attempt else None
         now = self.clock.now()
         first_started_at = account.first_started_at or now
         if done is not None:
@@ -149,9 +152,6 @@ class Records:
         else:
             phase = _RETRYABLE if decision.retry else _PERMANENT
             phases = account.phases.then(phase, now, details.reason)
-        owner = None if attempt is None else attempt.owner
-        opened_at = None if attempt is None else attempt.opened_at
-        ended_at = self.watch.stop(task.attempt_key, opened_at, now) if attempt else now
         event = build_event(
             type=_FAILED_EVENT,
             task=task,
@@ -162,7 +162,7 @@ class Records:
             first_error=account.first_error,
             phases=phases,
             started_at=opened_at,
-            ended_at=ended_at,
+            ended_at=ended_at or now,
             observed_at=now,
             observer=self.observer,
             simulated=simulated,
@@ -276,11 +276,12 @@ class Records:
         simulated: bool = False,
     ) -> Sequence[FailureEvent]:
         """Record that an attempt has succeeded and, where it `closes` the task, that too."""
-        now = self.clock.now()
         number, key = attempt.task.attempt, attempt.task.attempt_key
+        ended_at = self.watch.stop(key, attempt.opened_at)
+        now = self.clock.now()
         attempt = attempt._replace(
             state=AttemptState.SUCCEEDED,
-            closed_at=self.watch.stop(key, attempt.opened_at, now),
+            closed_at=ended_at or now,
             suspect=suspect is not None,
         )
         ledger.save_attempt(attempt)

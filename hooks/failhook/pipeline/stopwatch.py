@@ -29,17 +29,21 @@ class Stopwatch:
         """Take now as the beginning of an attempt."""
         self._keep(key, self._clock.monotonic())
 
-    def stop(self, key: str, started_at: datetime | None, now: datetime) -> datetime:
+    def stop(self, key: str, started_at: datetime | None) -> datetime | None:
         """Return when an attempt ended, UTC: as long after its start as it ran.
+
+        Asked before the wall clock is, it is never the later one of the two.
 
         Args:
             key: the attempt's.
             started_at: its start by the wall clock, if that was seen.
-            now: the wall clock's time, for attempts that began elsewhere.
+
+        Returns:
+            None for an attempt that began elsewhere.
         """
         began = self._began.pop(key, None)
         if began is None or started_at is None:
-            return now
+            return None
         return started_at + timedelta(seconds=max(0.0, self._clock.monotonic() - began))
 
     def elapsed(self, key: str, started_at: datetime, now: datetime) -> float:
