@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -62,7 +63,11 @@ def call(capfd, monkeypatch):
 
 @pytest.fixture
 def process():
-    """Return a function that starts the command as a process, which does not outlive the test."""
+    """Return a function that starts the command as a process, which does not outlive the test.
+
+    It hears SIGHUP, also where these tests run without a terminal, as under nohup.
+    """
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     started: list[subprocess.Popen] = []
 
     def _process(*words: str | Path, **options) -> subprocess.Popen:
@@ -81,6 +86,7 @@ def process():
             if stream is not None:
                 with suppress(BrokenPipeError):
                     stream.close()
+    signal.signal(signal.SIGHUP, inherited)
 
 
 @pytest.fixture
