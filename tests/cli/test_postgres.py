@@ -40,6 +40,7 @@ def test_no_command_tells_the_password_of_its_store(call, store, more):
 
     said = "".join(answer.out + answer.err for answer in answers)
     assert "postgresql://failhook@127.0.0.1:" in said
+    assert "***@" not in said
     assert PASSWORD not in said
     assert quote(PASSWORD, safe="") not in said
     assert "Traceback" not in said

@@ -119,7 +119,9 @@ def test_json_tells_events_and_outcome_one_a_line(call):
     """A program follows the run on standard error; the last line is the outcome."""
     answer = call("run", "--json", "--name", "load", "--run-id", "r1", "--", "sh", "-c", "exit 3")
 
-    event, outcome = map(json.loads, answer.err.splitlines())
+    lines = answer.err.splitlines()
+    assert not any('": ' in line for line in lines)  # all of them as compact as the first
+    event, outcome = map(json.loads, lines)
     assert ("failed", "load") == (event["failhook"]["type"], event["failhook"]["task"]["name"])
     assert ("default/run/load/r1/1", "failed", 1, 3) == (
         outcome["task"],

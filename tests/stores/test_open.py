@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from failhook.errors import StoreError
-from failhook.stores import file_of, open_store
+from failhook.stores import file_of, open_store, shown
 from failhook.stores.memory import MemoryStore
 from failhook.stores.sqlite import SqliteStore
 
@@ -104,3 +104,12 @@ def test_anything_else_is_refused_without_its_password(tmp_path, monkeypatch, wh
 def test_the_file_of_a_store_is_known_without_opening_it(where, file):
     """Whoever only wants to look can see first whether the file is there."""
     assert (None if file is None else Path(file)) == file_of(where)
+
+
+def test_a_url_is_shown_with_its_user_and_without_its_secrets():
+    """However a secret is given to libpq, no command shows it."""
+    secrets = "password=a&sslpassword=b&oauth_client_secret=c&scram_client_key=d&pass%77ord=e"
+
+    assert "postgresql://me@host/db?sslmode=require&schema=s" == shown(
+        f"postgresql://me:hidden@host/db?sslmode=require&{secrets}&schema=s"
+    )

@@ -23,7 +23,7 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -179,7 +179,7 @@ def _run(pipeline: Pipeline, task: Task, command: list[str], arguments: argparse
     code = 130 if interrupted else exit_code(future.outcome, command[0])
     if arguments.json:
         pipeline.flush(FLUSH_SECONDS)  # what happened is told before how it ended
-        print(json.dumps(_summary(future.outcome, code)), file=sys.stderr)
+        _print_json(_summary(future.outcome, code))
     return code
 
 
@@ -221,10 +221,15 @@ def _refused(refusal: StartRefused, task: Task, arguments: argparse.Namespace) -
     decision = refusal.decision
     if arguments.json:
         document = {"refused": decision.to_dict(), "story": list(refusal.story)}
-        print(json.dumps(document), file=sys.stderr)
+        _print_json(document)
     else:
         tell("\n".join(refusal_lines(refusal, task.key, arguments)))
     return HELD if decision.action is Action.HOLD else NOT_STARTED
+
+
+def _print_json(document: Mapping[str, Any]) -> None:
+    """Write a line as the log sink writes those beside it."""
+    print(json.dumps(document, ensure_ascii=False, separators=(",", ":")), file=sys.stderr)
 
 
 def _summary(outcome: Outcome, code: int) -> dict[str, Any]:

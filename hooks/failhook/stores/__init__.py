@@ -72,9 +72,13 @@ def shown(where: str) -> str:
         return where
     location, question, query = rest.partition("?")
     user, at, place = location.rpartition("@")
-    pairs = [pair for pair in query.split("&") if "password" not in pair.partition("=")[0]]
+    pairs = [pair for pair in query.split("&") if not _is_secret(pair.partition("=")[0])]
     end = question + "&".join(pairs) if pairs else ""
     return f"{scheme}{separator}{user.partition(':')[0]}{at}{place}{end}"
+
+
+def _is_secret(setting: str) -> bool:
+    return any(word in unquote(setting) for word in ("password", "secret", "client_key"))
 
 
 def _sqlite_at(where: str, rest: str, bounds: Bounds | None, *, migrate: bool) -> Store:

@@ -25,7 +25,7 @@ from failhook.outbox.port import Store
 from failhook.outbox.reading import StoreReport
 from failhook.redact import Redactor
 from failhook.redact.sources import open_redactor
-from failhook.stores import file_of, open_store
+from failhook.stores import file_of, open_store, shown
 
 _LEAST_SECRET: Final = 8
 
@@ -48,6 +48,7 @@ class Examination:
         self._patience = timedelta(seconds=arguments.patience)
         self._redactor = Redactor()
         self._values: list[str] = []
+        self._where = ""
 
     def findings(self) -> list[Finding]:
         """Look, and return what was found; no secret is in it."""
@@ -76,6 +77,7 @@ class Examination:
         store: Store | None = None
         try:
             where = store_of(self._arguments, config)
+            self._where = shown(where)
             unknown = why_unknown(where)
             if unknown:
                 yield self._no_store(where, unknown)
@@ -104,7 +106,10 @@ class Examination:
     def _shown(self, text: str) -> str:
         for value in self._values:
             text = text.replace(value, "***")
-        return self._redactor.redact(text)
+        redact = self._redactor.redact
+        if not self._where:
+            return redact(text)
+        return self._where.join(map(redact, text.split(self._where)))  # no password is in it
 
 
 def _texts(value: object) -> Iterator[str]:

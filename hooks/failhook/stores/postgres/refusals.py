@@ -11,11 +11,11 @@ from failhook.errors import StoreError
 from failhook.stores.postgres.url import Url
 
 _MAX_LENGTH: Final = 300
-_AWAY: Final = "the server must be running, reachable from here and ready; each call tries anew"
-_LOST: Final = "the connection was lost, and nothing was changed; each call connects anew"
+_AWAY: Final = "the server must be running, reachable from here and ready; then try again"
+_LOST: Final = "the connection was lost, and nothing was changed; try again"
 _UNSURE: Final = (
     "the connection was lost, and it is not known whether the change was kept: make it again, "
-    "since nothing counts twice; each call connects anew"
+    "since nothing counts twice"
 )
 _RIGHTS: Final = "let this user CREATE in the database, or own the schema {schema}"
 
