@@ -49,7 +49,7 @@ def test_what_was_committed_stays_and_each_call_connects_anew(server, settings, 
     try:
         for _ in range(2):
             with pytest.raises(
-                StoreError, match="the server must be running.*; then try again$"
+                StoreError, match=r"the server must be running.*; then try again$"
             ) as refusal:
                 report(store, "lost")
             assert "\n" not in str(refusal.value)
