@@ -11,14 +11,17 @@ import pytest
 
 from failhook import host
 from failhook.clock import SystemClock
+from failhook.decision import Action
 from failhook.details import FailureDetails, Kind
-from failhook.errors import StartRefused
+from failhook.errors import NothingToResolveError, StartRefused
 from failhook.evidence import Evidence
+from failhook.gate.ledger import AttemptState
 from failhook.gate.overrides import Policies
 from failhook.manager import Manager, Provisions
 from failhook.outbox.port import Store
 from failhook.pipeline import Pipeline
 from failhook.pipeline.configured import StoredState
+from failhook.pipeline.records import Resolution
 from failhook.plugin import PluginState, hookimpl
 from failhook.policy import Policy
 from failhook.stores import open_store
@@ -98,6 +101,68 @@ def test_a_reaper_reports_each_lost_attempt_once(tmp_path: Path) -> None:
         task, decision = reaped
         assert ("load", 1, "RetriesExhausted") == (task.name, task.attempt, decision.code)
         assert [] == pipeline.reap()
+
+
+@pytest.mark.parametrize("idempotent", [True, False])
+@pytest.mark.parametrize(
+    ("resolution", "action", "kind"),
+    [("retry", Action.RETRY, Kind.INFRA), ("fail", Action.FAIL, Kind.MANUAL)],
+)
+def test_a_person_may_close_what_was_left_open(
+    tmp_path: Path, resolution: Resolution, action: Action, kind: Kind, idempotent: bool
+) -> None:
+    """It is counted once, a retry may start, and what is closed by hand stays closed."""
+    path = str(tmp_path / "failhook.db")
+    start_and_die(Path(path), refunds=1, idempotent=idempotent)
+    policies = Policies(Policy(max_infra_refunds=1))
+    with Pipeline(open_store(path), policies=policies, dispatch="none") as pipeline:
+        (left,) = pipeline.orphans()
+        decision = pipeline.resolve(left.task, resolution, actor="ann")
+        with pytest.raises(NothingToResolveError, match="on hold or lost"):
+            pipeline.resolve(left.task, resolution)
+        with pipeline.store.transaction() as ledger:
+            (counted,) = ledger.attempts(left.task.key)
+            account = ledger.account(left.task.key)
+
+    assert action is decision.action
+    assert account is not None
+    assert (1, "" if decision.retry else "failed") == (account.failures, account.closed)
+    assert counted.details is not None
+    assert kind is counted.details.kind
+    assert [] == pipeline.orphans()
+
+
+def test_what_was_left_open_has_succeeded_if_a_person_says_so(tmp_path: Path) -> None:
+    """Nobody hears of a failure that there was not."""
+    path = str(tmp_path / "failhook.db")
+    start_and_die(Path(path))
+    with Pipeline(open_store(path), dispatch="none") as pipeline:
+        (left,) = pipeline.orphans()
+        assert (
+            "ann had it closed as succeeded"
+            in pipeline.resolve(left.task.key, "succeeded", actor="ann").message
+        )
+        with pipeline.store.transaction() as ledger:
+            (counted,) = ledger.attempts(left.task.key)
+
+    assert AttemptState.SUCCEEDED is counted.state
+
+
+def test_what_another_host_left_open_is_closed_by_who_knows(
+    make: MakePipeline, store: Store
+) -> None:
+    """From here nobody can tell, so it is asked for; what runs here is left alone."""
+    pipeline = make(Policy(max_infra_refunds=1))
+    task = pipeline.started(Task("nightly", "load"))
+    with pytest.raises(NothingToResolveError, match=r"attempt 1 is supervised by process .* lives"):
+        pipeline.resolve(task, "retry")
+    with store.transaction() as ledger:
+        attempt = ledger.attempt(task.attempt_key)
+        assert attempt is not None
+        assert attempt.owner is not None
+        ledger.save_attempt(attempt._replace(owner=replace(attempt.owner, host="gone")))
+
+    assert pipeline.resolve(task, "retry").retry
 
 
 def test_a_task_that_was_only_queued_is_charged_nothing(make: MakePipeline) -> None:

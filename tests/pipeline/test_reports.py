@@ -169,7 +169,9 @@ def test_a_hold_can_be_closed(
 
 def test_nothing_to_resolve_names_the_task(make: MakePipeline) -> None:
     """The error says which task, and that the store does not know it."""
-    with pytest.raises(NothingToResolveError, match="nothing of a/b/c is on hold: this store"):
+    with pytest.raises(
+        NothingToResolveError, match="nothing of a/b/c is on hold or lost: this store"
+    ):
         make().resolve("a/b/c", "retry")
 
 

@@ -51,6 +51,12 @@ def given(text: str) -> str:
     return text
 
 
+def run_of(key: str) -> str:
+    """Return the key of a task, also where that of an attempt of it is given."""
+    task, _, attempt = key.rpartition("/")
+    return task if task.count("/") == 4 and attempt.isdecimal() else key
+
+
 def label(text: str) -> tuple[str, str]:
     """Read ``NAME=VALUE``."""
     name, equals, value = text.partition("=")

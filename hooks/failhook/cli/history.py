@@ -19,7 +19,15 @@ from functools import partial
 from typing import Any, Final
 
 from failhook.cli.amounts import counted
-from failhook.cli.arguments import UsageError, add_config, add_json, add_store, given, whole_number
+from failhook.cli.arguments import (
+    UsageError,
+    add_config,
+    add_json,
+    add_store,
+    given,
+    run_of,
+    whole_number,
+)
 from failhook.cli.known_store import Known, known_store
 from failhook.cli.table import Column, table_lines
 from failhook.cli.terminal import folded, one_line
@@ -57,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the attempts, oldest first."""
-    task = clean(arguments.task)
+    task = run_of(clean(arguments.task))
     limit = arguments.limit or _ALL
     with known_store(arguments) as known:
         attempts = known.store.history(_job_named(known.store, task), limit=limit + 1)

@@ -35,5 +35,5 @@ def next_step(decision: Decision, key: str, arguments: argparse.Namespace) -> st
 
 
 def resolve_command(key: str, arguments: argparse.Namespace) -> str:
-    """Return the command that releases a hold, on the store and settings at hand."""
+    """Return the command that releases a hold, or closes what was left open, on what is at hand."""
     return f"failhook resolve{same_store(arguments)} {quoted(key)} retry|fail|succeeded"

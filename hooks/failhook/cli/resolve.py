@@ -1,7 +1,12 @@
-"""Release a task that is on hold.
+"""Release a task that is on hold, or close one whose supervisor is gone.
 
 A task that may not run twice is held when nobody knows whether it has done its work. KEY is the
-task as the hold message and `failhook status` name it: namespace/workflow/name/run/generation.
+task as the hold message and `failhook status` name it: namespace/workflow/name/run/generation; an
+attempt's key, with its number at the end, will do.
+
+An attempt stays open when its supervisor has gone without a word and nobody starts the task again.
+retry then counts it as lost, and the gate decides whether another one may start. Of what ran on
+another host this command can see nothing: make sure that it is over.
 
   failhook resolve default/billing/charge/2026-03-29/1 succeeded
 """
@@ -14,7 +19,7 @@ import json
 import re
 from typing import Final
 
-from failhook.cli.arguments import UsageError, add_config, add_json, add_store, given
+from failhook.cli.arguments import UsageError, add_config, add_json, add_store, given, run_of
 from failhook.cli.settings import settings_of_a_known_store
 from failhook.cli.stderr import tell
 from failhook.cli.undelivered import close
@@ -44,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Resolve it and say what was done."""
-    key = clean(arguments.key)
+    key = run_of(clean(arguments.key))
     if not _KEY.fullmatch(key):
         raise UsageError(
             f"{key} is no key; one looks like default/nightly/load/r1/1: "
@@ -80,5 +85,7 @@ def _said(resolution: str, actor: str, decision: Decision) -> str:
         return f"succeeded: {actor} says that its work was done"
     if resolution == "fail":
         return f"failed: closed by {actor}"
+    if not decision.retry:
+        return decision.message
     start = f"attempt {decision.attempt + 1} may start"
     return f"retry: {start}, as {actor} says ({decision.after})"

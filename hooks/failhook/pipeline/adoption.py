@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from failhook.decision import Action, Decision
+from failhook.details import Started
+from failhook.errors import NothingToResolveError
 from failhook.event import FailureEvent
 from failhook.evidence import Evidence
 from failhook.gate.ledger import Account, Attempt, AttemptState, Ledger, Owner
@@ -20,7 +22,7 @@ from failhook.pipeline.answers import (
     is_done,
     runs_already,
 )
-from failhook.pipeline.records import Failure, Records
+from failhook.pipeline.records import Failure, Records, Resolution
 from failhook.pipeline.story import story
 from failhook.task import Task
 
@@ -90,6 +92,49 @@ class Adoption:
             return None
         return Loss(last.task.attempt_key, self.judge(last.task, evidence))
 
+    def loss_of(self, store: Store, key: str, resolution: Resolution, actor: str) -> Loss | None:
+        """Judge the attempt of a task that somebody resolves, where it was left open.
+
+        Returns:
+            None where no attempt is open, or the task is on hold.
+
+        Raises:
+            NothingToResolveError: its supervisor lives.
+        """
+        last = within(store, lambda ledger: _left(ledger, key))
+        if last is None:
+            return None
+        fate: Fate = "process_gone" if last.owner is None else self.fate(last.owner)
+        if fate == "alive" and last.owner is not None:
+            msg = (
+                f"nothing of {key} is on hold or lost: attempt {last.task.attempt} is supervised "
+                f"by process {last.owner.pid} on {last.owner.host}, which lives; end it first"
+            )
+            raise NothingToResolveError(msg)
+        if resolution == "fail":
+            evidence = Evidence.cancel(actor, action="mark_failed", started=Started.YES)
+        else:
+            evidence = lost(last, "process_gone" if fate == "elsewhere" else fate)
+        return Loss(last.task.attempt_key, self.judge(last.task, evidence))
+
+    def resolved(
+        self, ledger: Ledger, key: str, resolution: Resolution, actor: str, loss: Loss | None
+    ) -> tuple[Decision, Sequence[FailureEvent]]:
+        """Release what is on hold, or close what was left open, as somebody says.
+
+        Raises:
+            NothingToResolveError: nothing of the task is on hold or lost.
+        """
+        left = None if loss is None else ledger.attempt(loss.attempt_key)
+        if loss is None or left is None or left.state is not AttemptState.OPEN:
+            return self.records.resolved(ledger, key, resolution, actor)
+        if resolution == "succeeded":
+            return self.records.said_done(ledger, left, loss.failure, actor)
+        decision, events = self.records.failed(ledger, left.task, loss.failure)
+        if decision.action is Action.HOLD:
+            decision, _ = self.records.resolved(ledger, key, resolution, actor)
+        return decision, events
+
     def _last_of(self, ledger: Ledger, task: Task) -> Attempt | None:
         account = ledger.account(task.key)
         return None if account is None else self._last(ledger, task, account)
@@ -144,6 +189,13 @@ class Adoption:
             return _unreported(last) if task.attempt > last.task.attempt else None
         fate: Fate = "process_gone" if last.owner is None else self.fate(last.owner)
         return None if fate == "alive" else lost(last, fate)
+
+
+def _left(ledger: Ledger, key: str) -> Attempt | None:
+    """Return the last attempt of a task, if it is open and the task not on hold."""
+    account = ledger.account(key)
+    last = None if account is None or account.closed == HELD else ledger.attempts(key)[-1:]
+    return last[0] if last and last[0].state is AttemptState.OPEN else None
 
 
 def _given_up(last: Attempt | None) -> bool:

@@ -273,7 +273,10 @@ class Pipeline:
         self._numbering.forget(given)
 
     def resolve(self, task: Task | str, resolution: Resolution, *, actor: str = "") -> Decision:
-        """Release a task that is on hold.
+        """Release a task that is on hold, or one that was left open by a supervisor that is gone.
+
+        What was left open is counted: as lost with ``retry``, and the gate decides whether another
+        attempt may start; as failed by hand with ``fail``. Of another host only `actor` knows.
 
         Args:
             task: the task, or its key.
@@ -282,7 +285,7 @@ class Pipeline:
             actor: who says so.
 
         Raises:
-            NothingToResolveError: nothing of this task is on hold.
+            NothingToResolveError: nothing of this task is on hold or lost.
             StoreError: the store cannot be written.
         """
         if not isinstance(task, str):
@@ -291,10 +294,10 @@ class Pipeline:
         check_text("resolve(actor=...)", actor)
         self._not_closed()
         key = task if isinstance(task, str) else task.key
-        records = self._here.records
-        return self._commit(
-            lambda ledger: records.resolved(ledger, key, resolution, actor or records.observer)
-        )
+        adoption = self._here.adoption
+        actor = actor or adoption.records.observer
+        loss = adoption.loss_of(self.store, key, resolution, actor)
+        return self._commit(lambda ledger: adoption.resolved(ledger, key, resolution, actor, loss))
 
     def orphans(self) -> Sequence[Attempt]:
         """Return the open attempts of this host whose supervisor is gone.

@@ -347,7 +347,7 @@ class Records:
         account = ledger.account(key)
         held = next(filter(is_held, reversed(ledger.attempts(key))), None)
         if account is None or account.closed != HELD or held is None or held.details is None:
-            msg = f"nothing of {key} is on hold"
+            msg = f"nothing of {key} is on hold or lost"
             if account is None:
                 msg = f"{msg}: this store knows no such task"
             raise NothingToResolveError(msg)
@@ -369,6 +369,17 @@ class Records:
             return decision, self._done(ledger, held, account)
         ledger.save_account(account._replace(closed=FAILED))
         return decision, ()
+
+    def said_done(
+        self, ledger: Ledger, left: Attempt, loss: Failure, actor: str
+    ) -> tuple[Decision, Sequence[FailureEvent]]:
+        """Close an attempt that was left open as succeeded, as somebody says."""
+        account = ledger.account(left.task.key) or _new_account(left.task)
+        spent = Counters(account.user, account.infra, account.system)
+        policy = self.policies.of(left.task)
+        decision = decide(loss.details, policy, spent, attempt=left.task.attempt)
+        events = self.succeeded(ledger, left.task, None)
+        return by_hand(decision, Action.FAIL, actor, "closed as succeeded"), events
 
 
 _NOBODY: Final = Account(key="", job_key="")

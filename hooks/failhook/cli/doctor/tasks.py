@@ -82,15 +82,20 @@ def _running(look: Look) -> Iterator[Finding]:
         when = "" if since is None else f" (opened {ago(since, look.now)})"
         yield act(
             _AREA,
-            f"{attempt.task.attempt_key} is open, and {who} {what}{when}",
-            "start the task again, or its executor: the lost attempt is counted first",
+            f"attempt {attempt.task.attempt} of {attempt.task.key} is open, and {who} {what}{when}",
+            "start the task again, or its executor, and the lost attempt is counted first; else "
+            f"{resolve_command(attempt.task.key, look.arguments)}",
         )
     yield from _more(look, gone, "open without a supervisor")
     if "alive" in fates:
         yield ok(_AREA, f"{counted(len(fates['alive']), 'attempt')} running here")
     if "elsewhere" in fates:
         count = counted(len(fates["elsewhere"]), "attempt")
-        yield note(_AREA, f"{count} open on other hosts, of which nothing can be said from here")
+        yield note(
+            _AREA,
+            f"{count} open on other hosts, of which nothing can be said from here",
+            f"failhook status{look.options} names them; where the host is gone: failhook resolve",
+        )
 
 
 def _stale(store: Store, look: Look) -> list[tuple[Granted, datetime]]:
