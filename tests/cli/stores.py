@@ -50,11 +50,16 @@ def ended_by_nodes(path: Path) -> None:
 
 
 def multiplied(path: Path, count: int) -> None:
-    """Make `count` dead letters out of the one that is in a store."""
+    """Make `count` dead letters, each of an event of its own, out of the one that is in a store."""
     with closing(sqlite3.connect(path)) as connection, connection:
         names = [row[1] for row in connection.execute("PRAGMA table_info(outbox)")][1:]
         columns = ", ".join(names)
-        copied = ", ".join(f"outbox.{name}" for name in names)
+        copied = ", ".join("n.i" if name == "event" else f"outbox.{name}" for name in names)
         numbers = "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
         copies = f"INSERT INTO outbox ({columns}) SELECT {copied} FROM outbox, n"  # noqa: S608 - names of columns
         connection.execute(f"{numbers} {copies}", (count,))
+        events = (
+            "INSERT INTO events (id, event_id, task_key, body, kind, observed_at)"
+            " SELECT n.i, event_id || n.i, task_key, body, kind, observed_at FROM events, n"
+        )
+        connection.execute(f"{numbers} {events}", (count,))
