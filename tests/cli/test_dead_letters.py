@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 
+import pytest
+
 from failhook.stores import open_store
 from tests.cli.stores import dead_letters
 
@@ -69,6 +71,21 @@ def test_an_id_that_is_none_is_named_and_the_others_are_done(call, place):
 
     assert (1, rest) == (answer.code, ids(place / "here.db"))
     assert "4711 is no dead letter" in answer.err
+
+
+@pytest.mark.parametrize("words", [["list"], ["replay", "--all"], ["drop", "--all", "--json"]])
+def test_a_plugin_of_no_name_is_told_with_the_one_that_was_meant(words, call, place):
+    """Exit code 1: a slip in --plugin is not taken for a plugin without dead letters."""
+    dead_letters(place / "here.db")
+
+    answer = call("dead-letters", *words, "--plugin", "refusin", "--store", "here.db")
+    empty = [
+        call("dead-letters", *each, "--plugin", "refusing", "--store", "here.db").code
+        for each in (["drop", "--all"], words)
+    ]
+
+    assert (1, [0, 0]) == (answer.code, empty)
+    assert "for a plugin refusin here; did you mean refusing?" in answer.err
 
 
 def test_drop_without_ids_drops_nothing(call, place):

@@ -28,7 +28,7 @@ def list_letters(known: Known, arguments: argparse.Namespace) -> int:
         for page in selection.pages():
             for letter in page:
                 print(json.dumps(_row(letter)))
-        return 0
+        return selection.told()
     counts = {
         each.plugin: each.count
         for each in known.store.given_up()
@@ -38,7 +38,7 @@ def list_letters(known: Known, arguments: argparse.Namespace) -> int:
     if not total:
         whose = f" of plugin {arguments.plugin}" if arguments.plugin else ""
         print(f"There are no dead letters{whose} in {known.where}.")
-        return 0
+        return selection.told()
     rows = [
         (*_cells(letter), ago(letter.died_at, known.now))
         for page in selection.pages()
@@ -49,7 +49,7 @@ def list_letters(known: Known, arguments: argparse.Namespace) -> int:
         print("", *_table(rows), sep="\n")
     if len(rows) < total and limit is not None and len(rows) == limit:
         print(f"\n{limit} shown; --after {rows[-1][0]} goes on, --limit 0 shows all")
-    return 0
+    return selection.told()
 
 
 def show_letters(known: Known, selection: Selection, *, as_json: bool) -> None:

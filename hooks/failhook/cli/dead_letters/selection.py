@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import Final
 
 from failhook.cli.stderr import tell
@@ -38,6 +39,7 @@ class Selection:
         self._after = after
         self._limit = limit
         self._found: set[int] = set()
+        self._empty = True
 
     def pages(self) -> Iterator[Sequence[DeadLetter]]:
         """Yield them in the order of their ids; what is done to one page does not skip the next."""
@@ -51,6 +53,7 @@ class Selection:
             )
             if not page:
                 return
+            self._empty = False
             if self._ids:
                 self._found.update(letter.id for letter in page)
             after = page[-1].id
@@ -63,11 +66,24 @@ class Selection:
         return [identity for identity in self._ids if identity not in self._found]
 
     def told(self) -> int:
-        """Name the ids that were not found; return the exit code."""
+        """Name the ids that were not found, or a plugin of no name; return the exit code."""
         if not self.unknown:
-            return 0
+            return self._told_plugin()
         named = ", ".join(map(str, self.unknown))
         of = f" of plugin {self._plugin}" if self._plugin else ""
         are = "is no dead letter" if len(self.unknown) == 1 else "are no dead letters"
         tell(f"{named} {are}{of}; failhook dead-letters list shows which there are")
+        return 1
+
+    def _told_plugin(self) -> int:
+        plugin, store = self._plugin, self._store
+        if plugin is None or not self._empty:
+            return 0
+        known = {each.plugin for each in (*store.given_up(), *store.waiting())}
+        known |= {each.plugin for each in store.calls()}
+        if plugin in known:
+            return 0
+        alike = get_close_matches(plugin, known, n=1) or sorted(known)
+        guess = f"; did you mean {' or '.join(alike)}?" if alike else ""
+        tell(f"nothing was ever for a plugin {plugin} here{guess}")
         return 1
