@@ -33,7 +33,7 @@ def test_help_lists_every_command_with_one_line(call):
         "  run           Run a command as a task and retry it as the gate decides.",
         "  classify      Say why a task failed: the verdict only.",
         "  explain       Explain a verdict: the rule, the facts,",
-        "  resolve       Release a task that is on hold.",
+        "  resolve       Release a task that is on hold, or close one left open.",
     ):
         assert line in answer.out
 

@@ -89,6 +89,46 @@ def test_stats_by_every_side_add_up(call, place):
         assert (0, "4 attempts failed since") == (answer.code, answer.out[:23])
 
 
+def test_without_a_task_it_lists_what_failed_lately(call, place):
+    """Every failed attempt of whatever task, the newest last; not what is older, nor successes."""
+    ended_by_nodes(place / "here.db")
+    task = three_attempts(place / "here.db")
+    with closing(sqlite3.connect(place / "here.db")) as connection, connection:
+        connection.execute(
+            "UPDATE attempts SET closed_at = closed_at - 86400000000 WHERE node = 'node-8'"
+        )
+
+    lately = call("history", "--since", "12h", "--store", "here.db").out.splitlines()
+    newest = call("history", "--limit", "1", "--json", "--store", "here.db").out
+
+    assert lately[0].startswith("Failed since ")
+    assert lately[0].endswith(" UTC: 5 attempts")
+    assert [task.key, "2"] == lately[-1].split()[:2]
+    assert not any("node-8" in line for line in lately)
+    document = json.loads(newest)
+    assert True is document["more"]
+    assert [(task.key, 2)] == [(each["task"], each["attempt"]) for each in document["attempts"]]
+    assert "--since is for what" in call("history", task.key, "--since", "1h").error
+
+
+def test_a_quiet_day_is_no_empty_list(call, place):
+    """It says that nothing failed, and since when."""
+    open_store(place / "here.db").close()
+
+    answer = call("history", "--store", "here.db")
+
+    assert (0, "No attempt failed since ") == (answer.code, answer.out[:24])
+
+
+def test_the_key_of_an_attempt_names_its_task(call, place):
+    """As an alert, the doctor or a dead letter shows it."""
+    task = three_attempts(place / "here.db")
+
+    told = [call("history", key, "--store", "here.db") for key in (task.key, task.attempt_key)]
+
+    assert (0, told[0].out) == (told[1].code, told[1].out)
+
+
 def test_runs_of_a_job_are_told_apart(call, place):
     """Asked for by its job key, each attempt stands beside its run; a key shows one run alone."""
     with Pipeline(open_store(place / "here.db")) as pipeline:

@@ -38,6 +38,7 @@ LOOKS = {
     "doctor": ["doctor"],
     "stats": ["stats", "--by", "node"],
     "history": ["history", "default/{}/{}/r1/1"],
+    "lately": ["history", "--since", "1h"],
     "unknown": ["history", "default/{}/x{}/r1/1"],
 }
 UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
@@ -95,11 +96,24 @@ def test_tables_fit_a_terminal_of_80_columns(place):
     for name in NAMES.values():
         a_store_of(place / "here.db", name)
 
-    for words in (LOOKS["dead-letters"], LOOKS["stats"]):
+    for words in (LOOKS["dead-letters"], LOOKS["stats"], LOOKS["lately"]):
         shown = at_terminal(*words, "--store", "here.db", columns=80)
 
         assert all(width_of(line) <= 80 for line in shown.splitlines())
         assert "(cut to 80 columns; a pipe gets everything, and so does --json)" in shown
+
+
+def test_the_head_of_a_history_fits_a_terminal(place):
+    """Key, count and budgets of a task of an ordinary name go on in a second line."""
+    task = Task("nightly-billing", "load-customers-and-orders", run_id="scheduled__2026-03-29")
+    with Pipeline(open_store(place / "here.db")) as pipeline:
+        pipeline.failed(task, Evidence.returncode(3))
+
+    shown = at_terminal("history", task.key, "--store", "here.db", columns=80)
+
+    assert task.key in shown
+    assert "infra 0/0" in shown
+    assert all(width_of(line) <= 80 for line in shown.splitlines())
 
 
 def test_a_hundred_thousand_dead_letters_are_shown_page_by_page(call, place):

@@ -126,7 +126,7 @@ WRONG = {
     ),
     "unknown-task": (
         ["resolve", "--store", "empty.db", "a/b/c/d/1", "fail"],
-        "failhook resolve: nothing of a/b/c/d/1 is on hold: this store knows no such task",
+        "failhook resolve: nothing of a/b/c/d/1 is on hold or lost: this store knows no s",
     ),
     "unlike-a-key": (
         ["resolve", "load", "fail"],

@@ -102,6 +102,7 @@ def a_failed_attempt(task: Task) -> Attempt:
         revision=1,
         error_line="ValueError: 'a'",
         suspect=True,
+        moved_to=Charge.SYSTEM,
     )
 
 

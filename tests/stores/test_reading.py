@@ -46,6 +46,7 @@ def failed(task, *, at=NOW, ran=None, details=None, charge=Charge.USER):
         closed_at=at,
         details=replace(DETAILS, **(details or {})),
         decision=replace(DECISION, charge=charge),
+        moved_to=None,
     )
 
 
@@ -251,3 +252,18 @@ def test_a_refund_is_counted_where_it_stands_after_an_amendment(store):
 
     assert [1] == [tally.refunds for tally in store.tally("kind", NOW)]
     assert [moved] == list(store.history(moved.task.key, limit=9))
+
+
+def test_what_failed_lately_is_listed_oldest_first(store):
+    """Of every task, the newest of those that failed since then; nothing else."""
+    failures = [
+        failed(a_task("a"), at=after(1)),
+        failed(a_task("b", attempt=2), at=after(2)),
+        failed(a_task("a", attempt=2), at=after(3)),
+    ]
+    well = failed(a_task("well"), at=after(4))._replace(state=AttemptState.SUCCEEDED)
+    keep(store, failures[2], an_open_attempt(a_task("open")), failures[0], well, failures[1])
+
+    assert failures[1:] == list(store.failures(after(2), limit=9))
+    assert failures[1:] == list(store.failures(NOW, limit=2))
+    assert [] == list(store.failures(after(9), limit=2))

@@ -121,7 +121,7 @@ def test_what_history_asks_for_is_a_column(store, path):
 
     assert [
         (
-            *("default/nightly/load", "failed", "infra", "KilledBySignal", "infra", "node-7"),
+            *("default/nightly/load", "failed", "infra", "KilledBySignal", "system", "node-7"),
             *("node-7", "data@example.org", 3_600_000_000),
         )
     ] == rows

@@ -1,9 +1,12 @@
-"""Show every attempt of a task: when, how long, what ended it, who paid, what came next.
+"""Show every attempt of a task, or what failed lately.
+
+Each with its verdict: when, how long, what ended it, who paid, what came next.
 
 TASK is a task's key, which means one run; its job key, all runs; workflow/name, all runs in every
 namespace; or the name alone, where only one job has it. Times are UTC. An asterisk stands beside a
 verdict that was amended: better evidence came after the decision, which stood.
 
+  failhook history --since 12h
   failhook history nightly/load
   failhook history default/nightly/load/2026-03-29/1 --json
 """
@@ -26,6 +29,7 @@ from failhook.cli.arguments import (
     add_store,
     given,
     run_of,
+    seconds,
     whole_number,
 )
 from failhook.cli.known_store import Known, known_store
@@ -41,6 +45,7 @@ from failhook.text import clean
 
 SHOWN: Final = 50
 _ALL: Final = 1_000_000
+_A_DAY: Final = 86_400.0
 _A_YEAR: Final = timedelta(days=330)
 """What is younger is told without its year."""
 _AMENDED: Final = "* amended: better evidence came after the decision; who pays is as it stands now"
@@ -50,7 +55,19 @@ _LOOKED_AT: Final = 10_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the task."""
-    parser.add_argument("task", metavar="TASK", type=given, help="its key, or workflow/name")
+    parser.add_argument(
+        "task",
+        metavar="TASK",
+        type=given,
+        nargs="?",
+        help="its key, or workflow/name; all that failed lately, unless given",
+    )
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        type=seconds,
+        help="without TASK: what failed in the last 90m, 12h, 7d; 1d unless given",
+    )
     parser.add_argument(
         "--limit",
         metavar="N",
@@ -65,8 +82,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the attempts, oldest first."""
-    task = run_of(clean(arguments.task))
     limit = arguments.limit or _ALL
+    if arguments.task is None:
+        return _lately(arguments, limit)
+    if arguments.since is not None:
+        raise UsageError("--since is for what failed lately, without TASK; --limit is for a task")
+    task = run_of(clean(arguments.task))
     with known_store(arguments) as known:
         attempts = known.store.history(_job_named(known.store, task), limit=limit + 1)
         if not attempts:
@@ -80,6 +101,37 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(document, indent=2))
     else:
         print("\n".join(_lines(attempts, used, known.now, more=more)))
+    return 0
+
+
+def _lately(arguments: argparse.Namespace, limit: int) -> int:
+    with known_store(arguments) as known:
+        since = known.now - timedelta(seconds=arguments.since or _A_DAY)
+        attempts = known.store.failures(since, limit=limit + 1)
+    more, attempts = len(attempts) > limit, attempts[-limit:]
+    if arguments.json:
+        shown = [_document(each) for each in attempts]
+        document = {"since": to_rfc3339(since), "more": more, "attempts": shown}
+        print(json.dumps(document, indent=2))
+        return 0
+    when = f"since {second(since)} UTC"
+    if not attempts:
+        print(f"No attempt failed {when}.")
+        return 0
+    count = f"the newest {len(attempts)} attempts" if more else counted(len(attempts), "attempt")
+    lines = table_lines(
+        [
+            Column("task", [each.task.key for each in attempts], least=24, middle=True),
+            Column("#", [str(each.task.attempt) for each in attempts], right=True),
+            Column("ended (UTC)", [_moment(each.closed_at, year=False) for each in attempts]),
+            Column("verdict", [_verdict(each) for each in attempts], least=20),
+            Column("then", [_then(each.decision) for each in attempts]),
+            Column("node", [_node(each) for each in attempts], extra=True),
+            Column("pays", [_pays(each) for each in attempts], extra=True),
+            Column("error", [each.error_line for each in attempts], extra=True),
+        ]
+    )
+    print(f"Failed {when}: {count}", "", *lines, *_notes(attempts, more=more), sep="\n")
     return 0
 
 
@@ -106,11 +158,12 @@ def _lines(
             Column("error", [each.error_line for each in attempts], extra=True),
         ]
     )
-    if any(each.revision for each in attempts):
-        lines += ["", _AMENDED]
-    if more:
-        lines += ["", "Older attempts are left out; --limit 0 shows all."]
-    return lines
+    return [*lines, *_notes(attempts, more=more)]
+
+
+def _notes(attempts: Sequence[Attempt], *, more: bool) -> list[str]:
+    lines = ["", _AMENDED] if any(each.revision for each in attempts) else []
+    return [*lines, "", "Older attempts are left out; --limit 0 shows all."] if more else lines
 
 
 def _runs(attempts: Sequence[Attempt]) -> tuple[str, Sequence[str]]:

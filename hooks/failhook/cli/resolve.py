@@ -1,4 +1,4 @@
-"""Release a task that is on hold, or close one whose supervisor is gone.
+"""Release a task that is on hold, or close one left open.
 
 A task that may not run twice is held when nobody knows whether it has done its work. KEY is the
 task as the hold message and `failhook status` name it: namespace/workflow/name/run/generation; an

@@ -388,6 +388,10 @@ class Store(Outbox, Protocol):
         """
         ...
 
+    def failures(self, since: datetime, *, limit: int) -> Sequence[Attempt]:
+        """Return so many of the newest attempts that failed since then, oldest first."""
+        ...
+
     def jobs(self, *, limit: int) -> Sequence[str]:
         """Return so many job keys of the tasks that are known, those that began last first."""
         ...

@@ -12,7 +12,7 @@ from failhook.gate.ledger import Account, Attempt, AttemptState, LastFailure
 from failhook.outbox.port import Bounds
 from failhook.outbox.reading import Side, StoreReport, Tally
 from failhook.stores.memory.groups import MemoryGroups
-from failhook.stores.memory.reading import began, history_of, jobs_of, tally_of
+from failhook.stores.memory.reading import began, failures_of, history_of, jobs_of, tally_of
 from failhook.stores.session import Session
 from failhook.stores.tallies import clock_problems
 
@@ -123,6 +123,10 @@ class MemoryStore(MemoryGroups):
     def history(self, task: str, *, limit: int) -> Sequence[Attempt]:
         with self.lock:
             return history_of(self._all(), task, limit)
+
+    def failures(self, since: datetime, *, limit: int) -> Sequence[Attempt]:
+        with self.lock:
+            return failures_of(self._all(), since, limit)
 
     def jobs(self, *, limit: int) -> Sequence[str]:
         with self.lock:

@@ -30,6 +30,14 @@ def history_of(attempts: Iterable[Attempt], task: str, limit: int) -> Sequence[A
     return sorted(found, key=began)[max(0, len(found) - limit) :]
 
 
+def failures_of(attempts: Iterable[Attempt], since: datetime, limit: int) -> Sequence[Attempt]:
+    """Return the newest attempts that failed since then."""
+    failed = [each for each in attempts if each.state is AttemptState.FAILED]
+    ended = [(each.closed_at, each) for each in failed if each.closed_at is not None]
+    found = sorted((pair for pair in ended if pair[0] >= since), key=lambda pair: pair[0])
+    return [each for _, each in found[max(0, len(found) - limit) :]]
+
+
 def jobs_of(attempts: Iterable[Attempt], limit: int) -> Sequence[str]:
     """Return the jobs of these attempts, those that began last first."""
     newest: dict[str, None] = {}

@@ -432,6 +432,12 @@ SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
 FROM {schema}.attempts WHERE right(job_key, 1 + length($1::text)) = '/' || $1::text
 ORDER BY id DESC LIMIT $2;
 
+-- name: failures (since, limit)
+SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
+    task, owner, details, decision, charge
+FROM {schema}.attempts WHERE closed_at >= $1 AND closed_at IS NOT NULL AND state = 'failed'
+ORDER BY closed_at DESC, id DESC LIMIT $2;
+
 -- name: jobs (limit)
 SELECT job_key FROM {schema}.attempts GROUP BY job_key ORDER BY max(id) DESC LIMIT $1;
 

@@ -25,13 +25,19 @@ class SqlReading(SqlGroups):
 
     def history(self, task: str, *, limit: int) -> Sequence[Attempt]:
         query = {1: "history_of_name", 2: "history_of_job"}.get(task.count("/"), "history_of_run")
+        return self._attempts(f"task {task}", query, task, limit)
+
+    def failures(self, since: datetime, *, limit: int) -> Sequence[Attempt]:
+        return self._attempts("what failed", "failures", to_micros(since), limit)
+
+    def _attempts(self, what: str, query: str, *values: str | int) -> Sequence[Attempt]:
         with self._database.reading() as cursor:
-            rows = cursor.execute(self._sql[query], (task, limit)).fetchall()
+            rows = cursor.execute(self._sql[query], values).fetchall()
         texts = Texts()
         try:
             return [attempt_from(row, texts) for row in reversed(rows)]
         except Exception as error:
-            raise unreadable(self._database.where, f"task {task}", error) from error
+            raise unreadable(self._database.where, what, error) from error
 
     def jobs(self, *, limit: int) -> Sequence[str]:
         with self._database.reading() as cursor:

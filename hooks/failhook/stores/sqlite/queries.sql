@@ -341,6 +341,12 @@ SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
     task, owner, details, decision, charge
 FROM attempts WHERE substr(job_key, -1 - length(?1)) = '/' || ?1 ORDER BY id DESC LIMIT ?2;
 
+-- name: failures (since, limit)
+SELECT state, opened_at, closed_at, oom_host, revision, error_line, suspect,
+    task, owner, details, decision, charge
+FROM attempts WHERE closed_at >= ? AND closed_at IS NOT NULL AND state = 'failed'
+ORDER BY closed_at DESC, id DESC LIMIT ?;
+
 -- name: jobs (limit)
 SELECT job_key FROM attempts GROUP BY job_key ORDER BY max(id) DESC LIMIT ?;
 
