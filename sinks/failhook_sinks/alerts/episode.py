@@ -90,18 +90,17 @@ class Episode:
             self.gist = gist_of(event)
             self.live, self.labels = event, labels
 
-    def recovered(self, run: str, started: int | None, at: int) -> None:
+    def recovered(self, run: str, began: int, at: int) -> None:
         """Hear that a run of this task went well.
 
         Args:
             run: which.
-            started: when it began; what had failed by then is over. None where that was not seen.
+            began: when it began; what had failed by then is over.
             at: when it ended.
         """
         self.members.pop(run, None)
-        if started is not None:
-            self.members = {run: end for run, end in self.members.items() if end > started}
-            self.before = 0 if self.before <= started else self.before
+        self.members = {run: end for run, end in self.members.items() if end > began}
+        self.before = 0 if self.before <= began else self.before
         if not (self.members or self.before or self.resolved):
             self.resolved = at
 

@@ -17,6 +17,11 @@ def happened_at(event: FailureEvent) -> datetime:
     return event.ended_at or event.observed_at
 
 
+def began_at(event: FailureEvent) -> datetime:
+    """Return when the run that an event tells of began, UTC; where nobody saw that, its end."""
+    return event.started_at or happened_at(event)
+
+
 def to_micros(moment: datetime) -> int:
     """Return microseconds since 1970, exactly."""
     return (moment - _EPOCH) // _MICROSECOND

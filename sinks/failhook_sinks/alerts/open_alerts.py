@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from failhook.plugin import FailureEvent, PluginState
 from failhook_sinks.alerts.episode import hashed, job_id
-from failhook_sinks.alerts.moments import happened_at, to_micros
+from failhook_sinks.alerts.moments import began_at, happened_at, to_micros
 from failhook_sinks.alerts.state import index_key
 
 _PREFIX = "open/"
@@ -41,8 +41,7 @@ class OpenAlerts:
 
     def remove_left_over(self, event: FailureEvent, group: str) -> None:
         """Forget what ended before a run that went well, where its group knows nothing of it."""
-        before = event.started_at or happened_at(event)
-        self._sweep(_key(job_id(event), group, ""), to_micros(before))
+        self._sweep(_key(job_id(event), group, ""), to_micros(began_at(event)))
 
     def sweep(self, older_than: int) -> None:
         """Forget failures that ended before then, in microseconds since 1970."""

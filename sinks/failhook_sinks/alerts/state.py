@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from failhook.plugin import EventType, FailureEvent
 from failhook_sinks.alerts.episode import Episode, fingerprint_of, hashed, job_id, new_episode
-from failhook_sinks.alerts.moments import happened_at, to_micros
+from failhook_sinks.alerts.moments import began_at, happened_at, to_micros
 from failhook_sinks.alerts.tree import Threshold
 
 VERSION: Final = 1
@@ -119,10 +119,10 @@ class GroupState:
         What was never said to fail goes without a word.
         """
         job, run = job_id(event), hashed(event.task.key)
-        started = None if event.started_at is None else to_micros(event.started_at)
+        began = to_micros(began_at(event))
         mine = self._of(job)
         for episode in mine:
-            episode.recovered(run, started, to_micros(happened_at(event)))
+            episode.recovered(run, began, to_micros(happened_at(event)))
             if episode.resolved and not episode.said:
                 self._forget(episode)
         return bool(mine)

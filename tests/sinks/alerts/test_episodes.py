@@ -105,6 +105,17 @@ def test_a_parallel_run_resolves_nothing_of_another(store):
         assert ["new", "resolved"] == [each.why.value for each in world.team.sent]
 
 
+def test_a_success_whose_start_nobody_saw_ends_what_had_failed_before(store):
+    """A host that never says ``started`` has its alerts taken back all the same."""
+    with world_on(store) as world:
+        world.pipeline.failed(nightly(1), BUG)
+        world.until(10)
+        world.pipeline.succeeded(nightly(2))
+        world.until(HOUR)
+
+        assert [(3.0, "new", 1, 0), (303.0, "resolved", 0, 1)] == world.team.told
+
+
 def test_one_index_of_a_mapped_task_resolves_nothing_of_another(store):
     """Each is a job of its own."""
     with world_on(store) as world:
