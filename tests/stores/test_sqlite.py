@@ -236,12 +236,11 @@ def test_short_lived_processes_keep_to_the_bounds(path):
 def test_work_does_not_grow_with_what_waits(store, query):
     """What reporters and drainers ask is found by an index, none of which holds all rows."""
     sql = store._sql[query]
-    numbered = max(map(int, re.findall(r"\?(\d)", sql)), default=sql.count("?"))
     with store._database.reading() as cursor:
-        plan = cursor.execute(f"EXPLAIN QUERY PLAN {sql}", [1] * numbered).fetchall()
+        plan = cursor.execute(f"EXPLAIN QUERY PLAN {sql}", [1] * sql.count("?")).fetchall()
     steps = [row[3] for row in plan]
 
-    scans = [step for step in steps if step.startswith("SCAN") and "json_each" not in step]
+    scans = [step for step in steps if re.match("SCAN(?!.*(json_each|given|CONSTANT ROW))", step)]
     searches = [step for step in steps if step.endswith("outbox_ready (plugin=?)")]
     assert [] == [step for step in scans if not step.endswith("outbox_leased")] + searches
 
@@ -273,3 +272,14 @@ def test_a_file_that_is_there_keeps_its_mode(path):
     with closing(open_store(path)) as store:
         report(store, "a")
         assert {"": 0o640, "-wal": 0o640, "-shm": 0o640} == modes(path)
+
+
+def test_no_statement_names_its_values(path):
+    """Python 3.12.0 to 3.12.3 warns where a sequence of values meets a placeholder with a name."""
+    store = SqliteStore(path)
+
+    named = re.compile(r"[?:@$]\w")
+    found = [name for name, text in store._database.sql.items() if named.search(text)]
+    store.close()
+
+    assert [] == found

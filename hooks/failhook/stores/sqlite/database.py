@@ -17,9 +17,10 @@ from failhook.errors import StoreError
 from failhook.stores.forks import watch_forks
 from failhook.stores.session import Session
 from failhook.stores.sql.database import Cursor, Health, Values
-from failhook.stores.sql.queries import migrations, queries
+from failhook.stores.sql.queries import migrations
 from failhook.stores.sqlite.health import examined
 from failhook.stores.sqlite.schema import PACKAGE, prepare
+from failhook.stores.sqlite.statements import statements
 
 _SYNCHRONOUS: Final = ("NORMAL", "FULL")
 
@@ -66,7 +67,7 @@ class Database:
             raise StoreError(msg)
         self.path = str(path.absolute())
         self.where = self.path
-        self.sql: Mapping[str, str] = queries(PACKAGE)
+        self.sql: Mapping[str, str] = statements(PACKAGE)
         self._migrations = migrations(PACKAGE)
         self._migrate = migrate
         self._synchronous = synchronous

@@ -1,6 +1,7 @@
--- Behind each name: the values that the statement takes, in order. Rows, events and keys come as the
--- text of a JSON array. Where other dialects lock rows or skip locked ones, SQLite has one writer.
--- A plus keeps SQLite from the index of all rows of a plugin, where there is a better one.
+-- Behind each name: the values that the statement takes, in order; statements.py makes ?1 a plain
+-- placeholder. Rows, events and keys come as the text of a JSON array. Where other dialects lock rows
+-- or skip locked ones, SQLite has one writer. A plus keeps SQLite from the index of all rows of a
+-- plugin, where there is a better one.
 
 -- name: account (key)
 SELECT key, job_key, user, infra, system, last_attempt, failures, first_started_at,
