@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from logging import getLogger
 from typing import Final
 
 from failhook.plugin import Clock, Undelivered
@@ -15,7 +16,10 @@ AFTER: Final = 300.0
 """Seconds that a receiver may be out of reach before the fallback is told instead."""
 
 _MAX_WHY: Final = 300
+_MOST_ENDED: Final = 1_000
 _TOLD: Final = "told"
+
+_logger = getLogger("failhook.alerts")
 
 
 class WithFallback:
@@ -23,12 +27,13 @@ class WithFallback:
 
     What may pass is left to the outbox, which tries again; where the receiver has taken nothing for
     `after` seconds, the fallback gets that too. Who was told that something fires is told that it
-    is well again.
+    is well again, and nobody else is: the receiver first, and for as long as the outbox tries.
 
     Args:
         receiver: the first choice.
         fallback: returns the second.
-        clock: measures how long the receiver has been out of reach, in this process.
+        clock: measures how long the receiver has been out of reach in this process, and how long
+            news has waited, for processes that live shorter than that.
         after: seconds.
     """
 
@@ -44,6 +49,7 @@ class WithFallback:
         self._clock = clock
         self._after = after
         self._out_since: float | None = None
+        self._ended: dict[tuple[object, ...], set[str]] = {}
 
     @property
     def name(self) -> str:
@@ -55,24 +61,20 @@ class WithFallback:
 
     def send(self, notification: Notification) -> str:
         told = self._told(notification.memory)
-        over = notification.status is Status.RESOLVED
-        fallback = self._fallback()
-        if over and fallback.name in told:
-            # Before the first choice: resolving may be done twice, telling of it may not.
-            self._send(fallback, notification, told, "")
-            if self.name not in told:
-                return ""
+        if notification.status is Status.RESOLVED:
+            self._end(notification, told or {self.name: ""})
+            return ""
         try:
-            self._send(self._receiver, notification, told, notification.note)
+            self._first(notification, told)
         except Undelivered as error:
-            if not self._passes_on(error):
+            if not (self._passes_on(error) or self._has_waited(notification)):
                 raise
-            if over and fallback.name in told:
-                return ""
-            self._instead(fallback, notification, told, error)
-        else:
-            self._out_since = None
-        return "" if over else json.dumps({_TOLD: told})
+            self._instead(notification, told, error)
+        return json.dumps({_TOLD: told})
+
+    def _first(self, notification: Notification, told: dict[str, str]) -> None:
+        _send(self._receiver, notification, told, notification.note)
+        self._out_since = None
 
     def _passes_on(self, error: Undelivered) -> bool:
         """Return whether it is for the fallback."""
@@ -83,25 +85,75 @@ class WithFallback:
             self._out_since = now
         return now - self._out_since >= self._after
 
+    def _has_waited(self, notification: Notification) -> bool:
+        """Return whether news waits for longer than until its group is due and the fallback is."""
+        since = min(
+            (alert.event.observed_at for alert in notification.alerts if alert.is_new), default=None
+        )
+        if since is None:
+            return False
+        waited = (self._clock.now() - since).total_seconds()
+        return waited >= notification.interval + self._after
+
     def _instead(
-        self,
-        fallback: Receiver,
-        notification: Notification,
-        told: dict[str, str],
-        error: Undelivered,
+        self, notification: Notification, told: dict[str, str], error: Undelivered
     ) -> None:
+        fallback = self._fallback()
         why = one_line(str(error), _MAX_WHY)
         note = f"{fallback.name} gets this because {self.name} did not take it: {why}"
         try:
-            self._send(fallback, notification, told, note)
+            _send(fallback, notification, told, note)
         except Undelivered as other:
-            message = f"{self.name}: {why}; its fallback {fallback.name}: {other}"
-            retryable = error.retryable or other.retryable
-            waits = [each.retry_after for each in (error, other) if each.retryable]
-            known = [wait for wait in waits if wait is not None]
-            raise Undelivered(
-                message, retryable=retryable, retry_after=min(known, default=None)
-            ) from None
+            raise self._neither(error, other) from None
+
+    def _end(self, notification: Notification, told: dict[str, str]) -> None:
+        """Tell each that was told, and none of them twice in this process.
+
+        Raises:
+            Undelivered: one of them may take it later, or none has taken it.
+        """
+        # No note is written before all have it: what one of them has is remembered here.
+        key = (
+            *(notification.group_key, notification.since),
+            *(notification.failures, notification.memory),
+        )
+        ended = self._ended.pop(key, set[str]())
+        refusals: list[Undelivered] = []
+        if self.name in told and self.name not in ended:
+            try:
+                self._first(notification, told)
+                ended.add(self.name)
+            except Undelivered as error:
+                refusals.append(error)
+        fallback = self._fallback()
+        waits = any(not self._passes_on(error) for error in refusals)
+        if fallback.name in told and fallback.name not in ended and not waits:
+            try:
+                _send(fallback, notification, told, notification.note)
+                ended.add(fallback.name)
+            except Undelivered as error:
+                refusals.append(error)
+        if any(error.retryable for error in refusals) or (refusals and not ended):
+            self._remember(key, ended)
+            raise refusals[0] if len(refusals) == 1 else self._neither(*refusals)
+        for refusal in refusals:
+            _logger.warning(
+                "alerts: receiver %s: one was not told of the end: %s", self.name, refusal
+            )
+
+    def _remember(self, key: tuple[object, ...], ended: set[str]) -> None:
+        while len(self._ended) >= _MOST_ENDED:
+            self._ended.pop(next(iter(self._ended)))
+        self._ended[key] = ended
+
+    def _neither(self, error: Undelivered, other: Undelivered) -> Undelivered:
+        why = one_line(str(error), _MAX_WHY)
+        waits = [each.retry_after for each in (error, other) if each.retryable]
+        return Undelivered(
+            f"{self.name}: {why}; its fallback {self._fallback().name}: {other}",
+            retryable=error.retryable or other.retryable,
+            retry_after=min((wait for wait in waits if wait is not None), default=None),
+        )
 
     def _told(self, memory: str) -> dict[str, str]:
         """Return what each receiver that was told remembers, by name.
@@ -114,12 +166,10 @@ class WithFallback:
         except (ValueError, KeyError, TypeError):
             return {self.name: memory} if memory else {}
 
-    @staticmethod
-    def _send(
-        receiver: Receiver, notification: Notification, told: dict[str, str], note: str
-    ) -> None:
-        """Send to one of the two, with what that one remembers."""
-        own = replace(
-            notification, receiver=receiver.name, memory=told.get(receiver.name, ""), note=note
-        )
-        told[receiver.name] = receiver.send(own)
+
+def _send(receiver: Receiver, notification: Notification, told: dict[str, str], note: str) -> None:
+    """Send to one of the two, with what that one remembers."""
+    own = replace(
+        notification, receiver=receiver.name, memory=told.get(receiver.name, ""), note=note
+    )
+    told[receiver.name] = receiver.send(own)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from failhook.plugin import Undelivered
 from failhook_sinks.alerts.model import Status, Why
 from failhook_sinks.alerts.receivers.fallback import WithFallback
-from tests.sinks.alerts.receivers.notices import notice, resolved
+from tests.sinks.alerts.receivers.notices import alert, notice, resolved
 
+FAILED = alert().event.observed_at
 FOR_GOOD = Undelivered("no such channel", retryable=False)
 FOR_NOW = Undelivered("no answer", retry_after=7)
 
@@ -37,6 +39,9 @@ class Watch:
 
     def monotonic(self):
         return self.seconds
+
+    def now(self):
+        return FAILED + timedelta(seconds=self.seconds)
 
 
 @pytest.fixture
@@ -135,18 +140,84 @@ def test_who_was_not_told_that_it_fires_is_not_told_that_it_is_well_again(both, 
     assert 2 == len(pager.taken)
 
 
-def test_an_end_that_was_said_to_one_is_not_said_twice_to_the_other(both, chat, pager):
-    """The first choice hears of it last, since a chat cannot be told twice."""
+def in_both(both, chat):
+    """Return what both have heard of."""
     chat.refuses = FOR_GOOD
     told = notice(memory=both.send(notice()))
     chat.refuses = None
-    told = replace(told, memory=both.send(told))
-    pager.refuses = FOR_NOW
+    return resolved(replace(told, memory=both.send(told)))
 
-    with pytest.raises(Undelivered):
-        both.send(resolved(told))
 
-    assert [Status.FIRING] == [each.status for each in chat.taken]
+def ends(place):
+    """Return how often a receiver was told that all is well."""
+    return [each.status for each in place.taken].count(Status.RESOLVED)
+
+
+@pytest.mark.parametrize("out", ["chat", "pager"])
+def test_an_end_that_one_of_two_has_is_tried_again_with_the_other_alone(both, chat, pager, out):
+    """However often the outbox tries: who was told once is not told again."""
+    over = in_both(both, chat)
+    waiting = {"chat": chat, "pager": pager}[out]
+    waiting.refuses = FOR_NOW
+    for _ in range(3):
+        with pytest.raises(Undelivered) as caught:
+            both.send(over)
+        assert caught.value.retryable
+
+    waiting.refuses = None
+    assert "" == both.send(over)
+    assert (1, 1) == (ends(chat), ends(pager))
+
+
+def test_an_outage_at_the_end_holds_up_neither_and_passes_over_neither(both, chat, pager, watch):
+    """Once it is long the fallback hears of the end, once; the first choice when it is back."""
+    over = in_both(both, chat)
+    chat.refuses = FOR_NOW
+    seen = []
+    for watch.seconds in (0.0, 60.0, 600.0):
+        with pytest.raises(Undelivered):
+            both.send(over)
+        seen.append((ends(chat), ends(pager)))
+    chat.refuses = None
+
+    both.send(over)
+
+    assert [(0, 0), (0, 1), (0, 1)] == seen
+    assert (1, 1) == (ends(chat), ends(pager))
+
+
+def test_the_fallback_hears_of_no_end_of_what_it_never_heard_of(both, chat, pager, watch):
+    """The first choice alone was told: the end waits for it, and is a dead letter without it."""
+    told = notice(memory=both.send(notice()))
+    for watch.seconds, chat.refuses in ((0.0, FOR_NOW), (9_000.0, FOR_NOW), (9_000.0, FOR_GOOD)):
+        with pytest.raises(Undelivered) as caught:
+            both.send(resolved(told))
+        assert chat.refuses is caught.value
+
+    assert [] == pager.taken
+
+
+def test_an_end_of_which_one_hears_is_no_dead_letter_for_the_other(both, chat, pager, caplog):
+    """Trying again would tell it twice; the log says who was not told."""
+    over = in_both(both, chat)
+    chat.refuses = FOR_GOOD
+
+    assert "" == both.send(over)
+    assert 1 == ends(pager)
+    assert "one was not told of the end: no such channel" in caplog.text
+
+
+def test_processes_that_live_for_one_try_pass_on_what_has_waited(chat, pager, watch):
+    """Each begins to count anew; how long news waits for is known to all."""
+    chat.refuses = FOR_NOW
+    for watch.seconds in (0.0, 300.0, 359.0):
+        with pytest.raises(Undelivered):
+            WithFallback(chat, lambda: pager, watch, 60).send(notice())
+
+    watch.seconds = 360.0
+    WithFallback(chat, lambda: pager, watch, 60).send(notice())
+
+    assert 1 == len(pager.taken)
 
 
 @pytest.mark.parametrize(
