@@ -55,7 +55,7 @@ def read(evidence: Evidence, facts: Facts) -> None:
     facts.read("azure.terminated", info.text("terminateReason"), "executionInfo.terminateReason")
     error = info.record("containerInfo").text("error")
     if error is not None and "container.error" not in facts:
-        facts.read("container.error", error[:2_000], "executionInfo.containerInfo.error")
+        facts.read("container.error", error, "executionInfo.containerInfo.error")
     number = info.whole("exitCode", "exit_code")
     if number is not None and number % _32_BITS >= _FIRST_NTSTATUS:
         facts["azure.ntstatus"] = f"0x{number % _32_BITS:08X}"

@@ -76,7 +76,7 @@ def _read_events(events: tuple[Record, ...], facts: Facts) -> None:
         if kind == "Terminated":
             _read_end(event, facts)
         if kind in _START and (error := _message(event)):
-            facts.read("container.error", error[:2_000], "TaskStates.Events")
+            facts.read("container.error", error, "TaskStates.Events")
             facts["container.token"] = kind.replace(" ", "")
         if kind == "Killing":
             facts.read("nomad.killing", _message(event), "TaskStates.Events")

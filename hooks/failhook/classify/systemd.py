@@ -35,7 +35,7 @@ _FIELDS: Final = (
     *("ActiveState", "SubState", "unit", "systemctl_show", "systemctl_status", "journal"),
 )
 _RESULT: Final = re.compile(r"(?:Failed with result '|\(Result: )([a-z-]{3,30})['\)]")
-_PROPERTY: Final = re.compile(r"(?m)^(Result|ExecMainCode|ExecMainStatus|ActiveState)=(\S{1,40})")
+_PROPERTY: Final = re.compile(r"(?m)^(Result|ExecMainCode|ExecMainStatus|ActiveState)=(\S++)")
 _ENDED: Final = re.compile(r"code=(exited|killed|dumped), (?:status|signal)=(\d{1,3}|[A-Z]{2,6})")
 _SIGNALS: Final = {
     name: number

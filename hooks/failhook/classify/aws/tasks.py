@@ -100,7 +100,7 @@ def _read_errors(said: tuple[str, ...], facts: Facts) -> None:
         if found is not None:
             facts.setdefault("container.token", found[1])
         if _START.match(text):
-            facts.setdefault("container.error", text[:2_000])
+            facts.setdefault("container.error", text)
         if _OUT_OF_MEMORY.match(text):
             facts["aws.out_of_memory"] = True
 

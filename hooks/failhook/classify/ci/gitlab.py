@@ -34,8 +34,8 @@ _RUNNER: Final = "https://gitlab.com/gitlab-org/gitlab-runner/-/blob/main/common
 _JOBS: Final = "https://docs.gitlab.com/api/jobs/"
 _SYSTEMS: Final = frozenset({"gitlab-ci", "gitlab", "gitlab-runner"})
 _FIELDS: Final = ("failure_reason", "trace_tail", "build_failure_reason", "trace")
-_VERDICT: Final = re.compile(r"(?m)^[^\n]{0,60}?ERROR: (?:Job|Build) failed([^\n]{0,1000}+)")
-_PREPARED: Final = re.compile(r"(?m)^[^\n]{0,60}?ERROR: Preparation failed([^\n]{0,1000}+)")
+_VERDICT: Final = re.compile(r"(?m)^[^\n]{0,60}?ERROR: (?:Job|Build) failed([^\n]*+)")
+_PREPARED: Final = re.compile(r"(?m)^[^\n]{0,60}?ERROR: Preparation failed([^\n]*+)")
 _EXIT: Final = re.compile(r"exit (?:code|status) (\d{1,3})\b")
 
 
@@ -54,7 +54,7 @@ def read(evidence: Evidence, facts: Facts) -> None:
     said = found[-1].strip()
     facts.read("gitlab.said", said, "trace_tail")
     if "pull image" in said or "ErrImagePull" in said:
-        facts.read("container.error", said[:2_000], "trace_tail")
+        facts.read("container.error", said, "trace_tail")
         facts.read("container.token", reason, "failure_reason")
     elif "system failure" in said:
         facts.read("gitlab.system", said, "trace_tail")

@@ -39,7 +39,7 @@ def read(evidence: Evidence, facts: Facts) -> None:
         _read_state(state, facts, named=named)
     log = facts.get("log")
     if isinstance(log, str) and "container.error" not in facts:
-        said = [line[:2_000] for line in log.splitlines()[-_LAST:] if _ERROR.match(line)]
+        said = [line for line in log.splitlines()[-_LAST:] if _ERROR.match(line)]
         if said and not all("Unable to find image" in line for line in said):
             facts.read("container.error", said[-1])
             if document.whole("ExitCode", "exit_status") != _DAEMON_FAILED:
@@ -51,7 +51,7 @@ def _read_state(state: Record, facts: Facts, *, named: bool) -> None:
         facts["docker.oom_killed"] = True
     error = state.text("Error")
     if error is not None and (named or "exitcode" in state):
-        facts.read("container.error", error[:2_000], "State.Error")
+        facts.read("container.error", error, "State.Error")
     code = state.whole("ExitCode", "exit_status")
     if code:
         facts["exit_code"] = code

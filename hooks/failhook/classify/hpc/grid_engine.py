@@ -29,9 +29,7 @@ from failhook.evidence import Evidence
 _STATUS: Final = "https://manpages.debian.org/bookworm/gridengine-common/sge_status.5.en.html"
 _SYSTEMS: Final = frozenset({"sge", "uge", "gridengine", "grid-engine", "oge"})
 _FAILED: Final = re.compile(r"\s{0,8}(\d{1,3})\b")
-_PAIR: Final = re.compile(
-    r"(?m)^(failed|exit_status|deleted_by|hostname)[ \t]{1,40}(\S[^\n]{0,80})"
-)
+_PAIR: Final = re.compile(r"(?m)^(failed|exit_status|deleted_by|hostname)[ \t]{1,40}(\S[^\n]*+)")
 
 
 def read(evidence: Evidence, facts: Facts) -> None:

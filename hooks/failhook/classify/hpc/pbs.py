@@ -31,7 +31,7 @@ _MOM: Final = "https://github.com/openpbs/openpbs/blob/master/src/resmom/mom_mai
 _TORQUE: Final = "https://docs.adaptivecomputing.com/torque/3-0-5/2.7jobexitstatus.php"
 _SYSTEMS: Final = frozenset({"pbs", "pbspro", "openpbs", "torque", "pbs-torque"})
 _FIELDS: Final = ("Exit_status", "exit_status", "job_state", "qstat", "tracejob", "Jobs")
-_KILLED: Final = re.compile(r"=>> PBS: job killed: ([^\n]{1,200})")
+_KILLED: Final = re.compile(r"=>> PBS: job killed: ([^\n]++)")
 _TIME: Final = re.compile(r"(\d{1,5}):(\d{2}):(\d{2})")
 _WITH_SIGNAL: Final = range(257, 321)
 _SENT_BY_PBS: Final = (9, 15)

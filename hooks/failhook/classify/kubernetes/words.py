@@ -34,7 +34,7 @@ _MISMATCH: Final = (
 )
 """How Airflow's scheduler says that executor and record differ, before and since 2.10."""
 
-_INFO: Final = re.compile(r"\(Info: ([^)\n]{1,300})\)|Extra info: ([^\n]{1,300})")
+_INFO: Final = re.compile(r"\(Info: ([^)\n]{1,300})\)|Extra info: ([^\n]++)")
 _UNREACHABLE: Final = (
     r'\b(get|post|put|patch|delete) "?https://[^\s"]{1,400}"?: '
     r"(dial tcp|read tcp|net/http|http2|eof|unexpected eof|context deadline)"

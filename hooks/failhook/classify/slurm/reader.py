@@ -25,7 +25,7 @@ _LINE: Final = re.compile(
     r"[ \t]{0,8}(?:\d{1,7}: )?(?:\[\d{4}-[^\]\n]{1,40}\] (?:\[[^\]\n]{1,60}\] )?error: |"
     r"(?:(?:slurmstepd|slurmd|srun|sbatch|salloc|squeue|sacct|scontrol|scancel)(?:-[\w.-]{1,80}|"
     r"\[[^\]\n]{1,80}\])?|slurm_load_jobs? error): (?:(?:error|fatal|warning): )?|"
-    r"(?=Batch job submission failed: |Unable to allocate resources: ))(.{1,400})"
+    r"(?=Batch job submission failed: |Unable to allocate resources: ))(.++)"
 )
 """How a line of Slurm's begins: srun's label, the time of a daemon's log, its name, a level."""
 
