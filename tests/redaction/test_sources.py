@@ -104,7 +104,7 @@ NO_TEXT_OF_AN_EVENT = {
     "source[:4000]": "looked at for the words that tell a format",
     "outermost.message[:4000]": "looked at for the files of frames",
     "every[100:]": "a list of lines",
-    "_message(facts)[:4000]": "looked at for a number",
+    "_message(facts)[:4000]": "looked at for a code",
 }
 
 

@@ -48,7 +48,7 @@ def sound(number: float) -> bool:
 
 def rewritten_task(task: Task, text: TextRewriter) -> Task:
     """Rewrite the texts of a task; its names, by which it is found, stay."""
-    labels = {_name(name, text): text(value, LINE, name) for name, value in task.labels.items()}
+    labels = {text(name, TOKEN): text(value, LINE, name) for name, value in task.labels.items()}
     policy = task.policy
     if policy is not None:
         codes = tuple(_name(code, text) for code in policy.non_retryable_codes)
@@ -84,7 +84,7 @@ def _attributes(
     attributes: Mapping[str, JsonScalar], text: TextRewriter
 ) -> Mapping[str, JsonScalar]:
     return MappingProxyType(
-        {_name(name, text): _scalar(value, name, text) for name, value in attributes.items()}
+        {text(name, TOKEN): _scalar(value, name, text) for name, value in attributes.items()}
     )
 
 
@@ -106,7 +106,7 @@ def rewritten_details(details: FailureDetails, text: TextRewriter) -> FailureDet
         message=text(details.message, SENTENCE),
         rule=_name(details.rule, text),
         evidence=tuple(
-            Fact(_name(fact.path, text), _scalar(fact.value, fact.path, text))
+            Fact(text(fact.path, TOKEN), _scalar(fact.value, fact.path, text))
             for fact in details.evidence
         ),
         executor=_optional(details.executor, TOKEN, text),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from failhook.redact.pattern import Span
+from failhook.redact.tokens import STAMP
 from failhook.text import CUT_MARK
 
 LONGEST_TOKEN: Final = 4_096
@@ -19,6 +20,15 @@ beginning, which a rest after the cut has lost."""
 _SIGN: Final = "[... "
 _CLOSING: Final = re.compile(r"""[^'"\n]{0,256}+(?<!\s)["'](?=[\s,;:)\]}]|\Z)""")
 """What ends with a quote that nothing opened: words of a quoted secret, perhaps."""
+
+
+_KEY_SIGN: Final = "-----END "
+_KEY_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_LINE_END: Final = re.compile(r"\r?\n|\\{1,3}n")
+_KEY_LINE: Final = re.compile(
+    rf"(?x) \s{{0,8}} {STAMP} ( [A-Za-z0-9+/=]{{0,80}}+ ) (?: \s | \\{{1,3}}[nr] )*+ \Z"
+)
+_KEY_WIDTH: Final = 20
 
 
 def marks(text: str) -> Sequence[Span]:
@@ -41,6 +51,28 @@ def tokens_at(cuts: Sequence[Span], text: str, hidden: str) -> Iterator[Span]:
             rest = after[words:].split(maxsplit=1)
             done += words + (0 if not rest or after[words].isspace() else len(rest[0]))
             yield end, done
+
+
+def keys_before_their_end(text: str, end: int) -> Iterator[Span]:
+    """Yield the lines of private keys that stand before where one ends, whatever begins it.
+
+    Who kept the tail of a log has lost the line that tells what they are.
+    """
+    done = 0
+    for found in _KEY_END.finditer(text, 0, end) if _KEY_SIGN in text else ():
+        stop = first = found.start()
+        starts = [done, *(line.end() for line in _LINE_END.finditer(text, done, stop))]
+        ends = [*starts[1:], stop]
+        for number in range(len(starts) - 1, -1, -1):
+            whole = 0 < number < len(starts) - 2  # neither the rest of a line nor the last one
+            body = _KEY_LINE.match(text, starts[number], ends[number])
+            if body is None or (whole and body.end(1) - body.start(1) < _KEY_WIDTH):
+                break
+            if body[1]:
+                first = body.start(1)
+        if first < stop:
+            yield first, stop
+        done = found.end()
 
 
 def merged(spans: list[Span]) -> Iterator[Span]:

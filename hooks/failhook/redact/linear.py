@@ -18,15 +18,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 _parser: Any = import_module("re._parser")
 
 LONG: Final = 256
 """A repeat of up to this many is short."""
 
-MOST_WAYS: Final = 10_000
-"""Ways to match at one place that are borne."""
+MOST_STEPS: Final = 1_500
+"""Steps at one place that are borne: characters that are read, again for each way to match."""
+
+_FIXED: Final = 0.25
+"""A letter that is given is looked for faster than one of many."""
 
 _SHARED: Final = (
     "two of its repeats can take the same text, and every way to share it would be tried on a long "
@@ -54,16 +57,41 @@ def why_refused(expression: str) -> str:
     return f"may take very long: {slow}" if slow else ""
 
 
-def problem(expression: str) -> str:
+def problem(expression: str, most_steps: float = MOST_STEPS) -> str:
     """Return why the expression may take very long, and what to do; "" where it does not.
+
+    Args:
+        expression: any.
+        most_steps: that it may take at one place.
 
     Raises:
         re.error: it is no regular expression.
     """
     tree = _parser.parse(expression)
     walk = _Walk(_letters(tree))
-    walk.sequence(tree, _Place(walk.of_flags(tree.state.flags), after=0, free=True))
-    return walk.found
+    steps = walk.sequence(tree, _Place(walk.of_flags(tree.state.flags), after=0, free=True))
+    return walk.found or ("" if steps.all <= most_steps else _SHARED)
+
+
+class _Steps(NamedTuple):
+    """What a part of an expression takes at one place, at worst.
+
+    Attributes:
+        read: characters that it reads.
+        ways: how often what stands behind it is tried.
+    """
+
+    read: float = 0.0
+    ways: float = 1.0
+
+    @property
+    def all(self) -> float:
+        """All steps, where nothing stands behind it."""
+        return self.read + self.ways
+
+    def then(self, behind: _Steps) -> _Steps:
+        """Return the steps of this part and the next one."""
+        return _Steps(self.read + self.ways * behind.read, self.ways * behind.ways)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,75 +121,77 @@ class _Walk:
     def __init__(self, letters: str) -> None:
         self._letters = letters
         self._all = (1 << len(letters)) - 1
-        self._ways = 1.0
         self.found = ""
 
     @staticmethod
     def of_flags(flags: int) -> int:
         return flags & (re.IGNORECASE | re.DOTALL | re.MULTILINE)
 
-    def sequence(self, tree: Any, place: _Place) -> None:
+    def sequence(self, tree: Any, place: _Place) -> _Steps:
         """Look at a sequence and all that is in it."""
         nodes = list(tree)
+        steps = _Steps()
         guards = place.guards
         for number, (op, value) in enumerate(nodes):
             rest = nodes[number + 1 :]
             after, empty = self._first(rest, place.flags)
-            ends = [each for each in rest if str(each[0]) in ("AT", "ASSERT", "ASSERT_NOT")]
-            if ends and empty:
-                after |= _any_of([self._lets(str(op), inner) for op, inner in ends])
+            ends = list(self._ends(rest, place.flags))
+            after |= _any_of(ends)
             here = replace(
                 place,
                 after=after | (place.after if empty else 0),
                 free=place.free and empty and not ends,
                 guards=guards,
             )
-            self._node(str(op), value, here)
+            steps = steps.then(self._node(str(op), value, here))
             guards += tuple(self._musts(str(op), value, place.flags))
+        return steps
 
-    def _node(self, op: str, value: Any, place: _Place) -> None:
+    def _node(self, op: str, value: Any, place: _Place) -> _Steps:
         if op.endswith("_REPEAT"):
-            self._repeat(op, value, place)
-        elif op == "SUBPATTERN":
+            return self._repeat(op, value, place)
+        if op == "SUBPATTERN":
             flags = (place.flags | value[1]) & ~value[2]
-            self.sequence(value[3], replace(place, flags=self.of_flags(flags)))
-        elif op == "ATOMIC_GROUP":
-            self._once(value, replace(place, free=True))
-        elif op in ("ASSERT", "ASSERT_NOT"):
-            self._once(value[1], replace(place, after=0, free=True, looking=True))
-        elif op == "BRANCH":
-            self._branches(value[1], place)
-        elif op == "GROUPREF_EXISTS":
-            self._branches([branch or [] for branch in value[1:]], place)
+            return self.sequence(value[3], replace(place, flags=self.of_flags(flags)))
+        if op == "ATOMIC_GROUP":
+            return self._once(value, replace(place, free=True))
+        if op in ("ASSERT", "ASSERT_NOT"):
+            return self._once(value[1], replace(place, after=0, free=True, looking=True))
+        if op == "BRANCH":
+            return self._branches(value[1], place)
+        if op == "GROUPREF_EXISTS":
+            return self._branches([branch or [] for branch in value[1:]], place)
+        return _Steps(_FIXED if op == "LITERAL" else 1.0)
 
-    def _once(self, tree: Any, place: _Place) -> None:
+    def _once(self, tree: Any, place: _Place) -> _Steps:
         """Look at what nobody comes back into: its ways are not tried again with others."""
-        ways, self._ways = self._ways, 1.0
-        self.sequence(tree, replace(place, looped=False))
-        self._ways = ways
+        return _Steps(self.sequence(tree, replace(place, looped=False)).all)
 
-    def _branches(self, branches: Sequence[Any], place: _Place) -> None:
-        before, total, seen, alike = self._ways, 0.0, 0, 1
+    def _branches(self, branches: Sequence[Any], place: _Place) -> _Steps:
+        seen, alike = 0, 1
+        every: list[_Steps] = []
         for branch in branches:
             first, _ = self._first(branch, place.flags)
             alike += bool(first & seen)
             seen |= first
-            self._ways = before
-            self.sequence(branch, place)
-            total += self._ways
-        self._ways = total if alike > 1 else max(before, total / len(branches))
+            every.append(self.sequence(branch, place))
         if alike > 1 and place.looped and not place.free:
-            self._several(alike, place)
+            self.found = self.found or _SHARED
+        together = sum if alike > 1 else max
+        return _Steps(together(each.read for each in every), together(each.ways for each in every))
 
-    def _repeat(self, op: str, value: Any, place: _Place) -> None:
+    def _repeat(self, op: str, value: Any, place: _Place) -> _Steps:
         least, most, body = value
         first, _ = self._first(body, place.flags)
         lengths = most - least + 1 if most <= LONG else float("inf")
         possessive = op == "POSSESSIVE_REPEAT"
         if most > LONG and (place.looking or not place.free):
             self._guarded(self._takes(body, place.flags), place)
+        ways = 1.0
         if lengths > 1 and not possessive and not place.free and first & place.after:
-            self._several(lengths, place)
+            ways = lengths
+            if place.looped or lengths > LONG + 1:
+                self.found = self.found or _SHARED
         again = most > 1
         inside = replace(
             place,
@@ -169,16 +199,9 @@ class _Walk:
             free=place.free or possessive,
             looped=place.looped or again,
         )
-        if possessive:
-            self._once(body, inside)
-        else:
-            self.sequence(body, inside)
-
-    def _several(self, ways: float, place: _Place) -> None:
-        """Count ways to match that are tried one after the other."""
-        self._ways *= ways if not place.looped else float("inf")
-        if self._ways > MOST_WAYS:
-            self.found = self.found or _SHARED
+        one = self._once(body, inside) if possessive else self.sequence(body, inside)
+        # What may be endless is read once, as its guard stands at one place of a run alone.
+        return _Steps((most if most <= LONG else 1) * one.read, ways * one.ways)
 
     def _guarded(self, takes: int, place: _Place) -> None:
         if not any(guard & takes == 0 for guard in place.guards):
@@ -224,10 +247,22 @@ class _Walk:
                 return letters, False
         return letters, True
 
-    def _lets(self, op: str, value: Any) -> int:
+    def _ends(self, nodes: Sequence[Any], flags: int) -> Iterator[int]:
+        """Yield the letters before which each assertion that comes next may hold."""
+        for op, value in nodes:
+            name = str(op)
+            if name in ("AT", "ASSERT", "ASSERT_NOT"):
+                yield self._lets(name, value, flags)
+            if not self._begins(name, value, flags)[1]:
+                break
+
+    def _lets(self, op: str, value: Any, flags: int) -> int:
         """Return the letters before which an assertion may hold."""
-        at_end = op == "AT" and str(value) in ("AT_END", "AT_END_STRING")
-        return self._bits("\n", 0) if at_end else self._all
+        if op == "AT":
+            at_end = str(value) in ("AT_END", "AT_END_STRING")
+            return self._bits("\n", 0) if at_end else self._all
+        letters, empty = self._first(value[1], flags)
+        return letters if op == "ASSERT" and value[0] > 0 and not empty else self._all
 
     def _begins(self, op: str, value: Any, flags: int) -> tuple[int, bool]:
         if op == "SUBPATTERN":

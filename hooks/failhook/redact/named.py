@@ -29,39 +29,46 @@ def _owned(noun: str, owners: tuple[str, ...]) -> str:
 
 
 _STRONG: Final = rf"""
-    (?: passw(?:or)?d | passphrase | pwd (?! ["'\s]{{0,3}} [=:] ["'\s]{{0,3}} [/~] )
+    (?> passw(?:or)?[dt] | passphrase | pwd (?! ["'\s]{{0,3}} [=:] ["'\s]{{0,3}} [/~] )
       | secret (?: [_.-]? (?:key|id|string|value) )?
       | (?: {"|".join(_KEY_OWNERS)} ) [_.-]? key | {_owned("token", _TOKEN_OWNERS)}
     )
 """
 """Names after which a secret follows, whatever stands between the two."""
 
-_WEAK: Final = r"(?: pass (?<![a-z]pass) | token | credentials? | jwt | auth (?<![a-z]auth) )"
+_WEAK: Final = r"(?> pass (?<![a-z]pass) | token | credentials? | jwt | auth (?<![a-z]auth) )"
 """Names that prose, too, has before a colon."""
 
 _WEAK_SIGNS: Final = ("pass", "token", "credential", "credentials", "jwt", "auth")
 _SIGNS: Final = (
-    *("password", "passwd", "passphrase", "pwd", "secret", *_WEAK_SIGNS),
+    *("password", "passwort", "passwd", "passphrase", "pwd", "secret", *_WEAK_SIGNS),
     *("".join(parts) for parts in product(_KEY_OWNERS, ("", "_", ".", "-"), ("key",))),
     *("".join(parts) for parts in product(("secret",), ("", "_", ".", "-"), ("id", "string"))),
     *("".join(parts) for parts in product(("secret",), ("", "_", ".", "-"), ("value",))),
 )
 
-_QUOTE: Final = r"""(?: \\{0,3} ["'] )"""
+_QUOTE: Final = (
+    r"""(?: \\{0,3}+ ["'] | %2[27] | &(?:quot|apos|\#3[49]|\#x2[27]); | \\{1,3}+u002[27] )"""
+)
 _ENDS: Final = r"""(?= [.,;:)\]}]{0,2} (?: \s | \Z | ["'&<>] ) )"""
 
 _CUT: Final = r"(?= \[\.\.\.\ \d{1,15}\ characters\ cut )"
+_END: Final = r"(?= \s{0,4} \Z )"
+"""The end of a text: who kept it may have cut it."""
 
-_NUMBER: Final = r"(?: [_-]? \d{1,3} )?"
-_SPACE: Final = r"[\ \t]{0,16}"
+_NUMBER: Final = r"(?: [_-]? \d{1,3} )?+"
+_SPACE: Final = r"[\ \t]{0,16}+"
 
 _GATE: Final = rf"""
-    (?= [\d\\"'\]\ \t=:>] | [_-]\d )
-    {_NUMBER} {_QUOTE}? \]? {_SPACE} [=:] | ["'] {_SPACE} , | >
+    {_NUMBER} (?: [\\"'\]\ \t=:>%&] | </ | [\r\n] | \Z )
 """
 
+_IS: Final = r"""(?> => | :=? | ==? | %3[ad] | &\#(?:61|58|x3[ad]); | \\{1,3}+u003[ad] )"""
+"""What stands between a name and its value, as it is or as URLs, HTML and JSON write it."""
+
 _QUOTED: Final = r"""
-    (?: [bfru]{0,2}
+    (?: (?: (?: secret(?:str|bytes)? | some | just | optional ) \( )?+ [bfru$]{0,2}+
+      (?: ""(?=") | ''(?=') )?+
       (?: " ( (?: [^"\\\n] | \\. )++ )
         | ' ( (?: [^'\\\n] | \\. )++ )
         | \\{1,3}["'] ( [^"'\\\n]++ ) )
@@ -76,10 +83,10 @@ _HOLDERS: Final = """
 
 _BARE: Final = rf"""
     (?! (?: none|null|nil|true|false|yes|no|undefined|passw(?:or)?d|token ) {_ENDS} | [\[({{] )
-    (?! (?: [a-z_]\w{{0,60}} \. ){{0,6}} [a-z_]\w{{0,60}} [(\[]           # a call, in source text
+    (?! (?: [a-z_]\w{{0,60}}+ \. ){{0,6}}+ [a-z_]\w{{0,60}}+ [(\[]        # a call, in source text
         (?: \s | \Z | [)\]"'] | [a-z_]\w{{0,60}} [\s,.=()\[\]] | \d{{1,9}}[,)\]] ) )
     (?! (?: {"|".join(_HOLDERS.split())} ) \. \w{{1,60}} {_ENDS} )           # or an attribute
-    (   (?: [^\s"'&<>,;)\]}}]
+    (   (?: [^\s"'&<>,;)\]}}]++
           | [,;)\]}}] (?! \s | \Z | ["'&<>,;)\]}}] | \w [\w.\x20-]{{0,40}} [=:] )
         )++ )
 """
@@ -127,17 +134,22 @@ def _cased(name: str, regex: str, gate: str, *signs: str) -> Shape:
 
 
 _AFTER: Final = r"""[\\"')\]]{0,4} [\ \t]{0,4}"""
-_USERINFO: Final = r"""[^\s/?\#@"'<>\\\[]{0,2048}+ [@\[]"""
+_USERINFO: Final = r"""[^\s/?\#@"'<>\\\[]{0,2048}+ (?: [@\[] | \\{1,3}u0040 )"""
 _USERINFO_SLASH: Final = r"""
     [^\s/?\#@:"'<>\\]{0,256}+ : (?!\d{1,5}[/?\#]) [^\s:@"'<>\\\[]{0,128}+ [@\[]
 """
-_OPTION: Final = r"""[\w.:-]{0,40}? (?: pass|pwd|secret|token|key|credential|jwt|auth )"""
+_USERINFO_END: Final = r"""
+    [^\s/?\#@:"'<>\\]{0,256}+ : (?!\d{1,5}(?!\w)) [^\s:@"'<>\\]{1,128}+ (?: \s | \Z )
+"""
+_ARGUMENTS: Final = r"""["']?+ [\s,] (?: [^\n;|&]{0,200}? ["'\s] )?"""
+_THEN: Final = r"""["']?+ [\s,=]{1,3}+ ["']?+"""
+_VALUE: Final = rf"(?: {_QUOTED} | {_NO_PROSE} {_BARE} )"
 
 NAMED: Final = (
     _cased(
         "URL userinfo",
         rf"""://(?!git@) (?<!abfs://) (?<!abfss://) (?<!wasb://) (?<!wasbs://)
-            ( [^\s/?\#"'<>\\]{{1,2048}} ) (?: @ (?!sha256:) | {_CUT} )""",
+            ( [^\s/?\#"'<>\\]{{1,2048}} ) (?: @ (?!sha256:) | \\{{1,3}}u0040 | {_CUT} )""",
         _USERINFO,
         "://",
     ),
@@ -147,6 +159,32 @@ NAMED: Final = (
             (?: @ | {_CUT} )""",
         _USERINFO_SLASH,
         "://",
+    ),
+    _cased(
+        "URL userinfo at the end of a text",
+        rf"""://( [^\s/?\#@:"'<>\\]{{0,256}}+ : (?!\d{{1,5}}(?!\w)) [^\s:@"'<>\\]{{1,128}}+ )
+            {_END}""",
+        _USERINFO_END,
+        "://",
+    ),
+    _folded(
+        "URL userinfo in JSON",
+        r""":\\{1,3}+/\\{1,3}+/ ( [^\s/?\#"'<>\\@]{1,2048} ) (?: @ | \\{1,3}u0040 )""",
+        "",
+        *(":\\/\\/", r":\\/\\/"),
+    ),
+    _folded(
+        "URL userinfo, encoded",
+        r"""%3a%2f%2f ( (?: [^\s%/?\#"'<>&]{1,128}+ | %(?!40|2f|3f|23) ){1,64}+ ) %40""",
+        r"(?: [^\s%/?\#\"'<>&]{0,512}+ % ){1,2}",
+        "%3a%2f%2f",
+    ),
+    _folded(
+        "user and password before a host",
+        r"@(?!sha\d) [\w.-]{1,80} : \d{2,5} (?! \d )",
+        r"[\w.-]{1,80} : \d",
+        "@",
+        behind=r"""(?: \A | [\s"'=(,\[] ) [a-z][\w.-]{0,24} : (?!\d{1,9}@) ( [^\s"'/:@]{3,40} )""",
     ),
     _folded(
         "Oracle user and password", r"""thin:[^\s/@"']{1,128}/([^\s@"']{1,128})@""", "", "thin:"
@@ -160,8 +198,8 @@ NAMED: Final = (
     ),
     _folded(
         "Authorization header",
-        rf"""authorization [\\"')\]]{{0,4}} \s{{0,4}} (?: [:=] | , (?=\s?b?["']) ) \s{{0,4}}
-            b?{_QUOTE}? {_NO_PROSE} (?!\()
+        rf"""authorization [\\"')\]]{{0,4}}+ \s{{0,4}}+ (?: [:=] | , (?=\s?b?["']) ) \s{{0,4}}+
+            b?+{_QUOTE}?+ {_NO_PROSE} (?!\()
             (?: (?: digest|hmac|signature|aws4-hmac-sha256 ) \s{{1,4}} ( [^\r\n]++ )
               | (?: [a-z][a-z-]{{2,20}} \s{{1,4}} )? ( [^\s"',;]++ ) )""",
         rf"{_AFTER} [:=,]",
@@ -173,6 +211,13 @@ NAMED: Final = (
         r"\s | \Z",
         "bearer",
     ),
+    _cased(
+        "basic credentials",
+        r"""[Bb]asic\ {1,4}+ (?= [A-Za-z+/]{0,80} [\d=] ) (?= [a-z\d+/]{0,80} [A-Z] )
+            ( [A-Za-z\d+/]{12,}+ ={0,2}+ ) (?![\w.-])""",
+        r"\ {1,4}+ [a-z\d+/]{12}",
+        "basic",
+    ),
     _folded(
         "cookie",
         rf"""cookie [\\"')\]]{{0,4}} \s{{0,4}} [:=] \s{{0,4}} b?{_QUOTE}?
@@ -182,15 +227,39 @@ NAMED: Final = (
     ),
     _named(
         "named secret",
-        rf"""(?: {_STRONG} {_NUMBER} {_QUOTE}? \]? {_SPACE} (?: => | :=? | ==? ) {_SPACE}
-               | {_WEAK} {_NUMBER} (?: {_QUOTE} \]? {_SPACE} (?: => | :=? | ==? )
-                                     | {_SPACE} (?: => | :?=(?!=) ) ) {_SPACE} )
-             (?: {_QUOTED} | {_NO_PROSE} {_BARE} )
+        rf"""(?: {_STRONG} {_NUMBER} {_QUOTE}?+ \]?+ {_SPACE} {_IS} {_SPACE} (?: %20 ){{0,2}}+
+               | {_WEAK} {_NUMBER} (?: {_QUOTE} \]?+ {_SPACE} {_IS}
+                                     | {_SPACE} (?: => | :?=(?!=) | %3d | &\#(?:61|x3d);
+                                       | \\{{1,3}}+u003d ) ) {_SPACE} (?: %20 ){{0,2}}+ )
+             (?: ["'] \s{{0,2}} , \s{{0,2}} {_QUOTED}
+               | <(?= [^\s<>]{{0,60}} \d ) ( [^\s<>]++ ) >
+               | (?: (?! \\ | ["'] ) {_QUOTE} )?+ {_VALUE} )
+           | {_STRONG} : {_SPACE} (?: [|>][+-]?+ {_SPACE} \r?\n [\ \t]{{1,40}}+
+                                    | \r?\n [\ \t]{{0,40}}+ -\  )
+             {_NO_PROSE} ( [^\s"':]++ ) (?= \s{{0,4}} (?: \n | \Z ) )
            | {_WEAK} : {_SPACE}
              (?: (?={_QUOTE}[^\s"']{{8}}) {_QUOTED}
                | (?=[a-z._~+/=-]{{0,40}}\d) ( [a-z0-9._~+/=-]{{12,}}+ ) )
            | (?: (?<!unexpected\ )(?<!illegal\ )token | credentials? | jwt )
-             : {_SPACE} {_QUOTE}? {_MIXED}""",
+             : {_SPACE} {_QUOTE}?+ {_MIXED}""",
+    ),
+    _named(
+        "named secret in a sentence",
+        rf"""(?: passw(?:or)?[dt] | passphrase ) [\ \t]{{1,4}}+
+            (?: (?: is | was | -> | \| | for\ [^\s:]{{1,60}}+ : ) [\ \t]{{1,4}}+ )?+
+            (?: ["']?+ {_MIXED} | ["'] ( [^\s"']{{4,}}+ ) ["'] )
+          | (?: {_STRONG} | {_WEAK} ) [\ \t]{{1,4}}+ (?: is | was | -> ) [\ \t]{{1,4}}+
+            ["']?+ {_MIXED}""",
+        follow=" \t",
+    ),
+    _named(
+        "named secret in a name and a value",
+        rf"""(?: {_STRONG} | {_WEAK} ) {_NUMBER}
+            (?: </name> \s{{0,40}}+ <value> ( [^<>]++ )
+              | {_QUOTE}?+ \s{{0,4}}+ ,?+ \s{{0,40}}+ {_QUOTE}?+ value {_QUOTE}?+
+                \s{{0,4}}+ [=:] \s{{0,4}}+ (?: (?! \\ | ["'] ) {_QUOTE} )?+ {_VALUE} )""",
+        behind=r"""(?: \b (?: name|key|variable ) [\\"']{0,4}+ \s{0,2}+ [=:] \s{0,2}+ [\\"']{0,4}+
+            | <name> ) [\w.-]{0,24}""",
     ),
     _named(
         "named secret on a line of its own",
@@ -208,18 +277,18 @@ NAMED: Final = (
         behind=r"""(?: \( \s? b?["'] | ["']--? | < ) [\w.:-]{0,40}""",
         follow="\"'>",
     ),
-    _folded(
+    _named(
         "named secret in an option",
-        rf"""--(?<![\w-]--) [\w.:-]{{0,40}}? (?: {_STRONG} | {_WEAK} ) [\ \t]{{1,4}}
+        rf"""(?: {_STRONG} | {_WEAK} ) [\ \t]{{1,4}}+
             (?: {_QUOTED} | (?!-) {_NO_PROSE} {_BARE} )""",
-        rf"(?<![\w-]--) {_OPTION}",
-        "--",
+        behind=r"--(?<![\w-]--) [\w.:-]{0,40}",
+        follow=" \t",
     ),
     _folded(
         "user option",
         r"""-(?<![\w-]-) (?: u | -user ) ["']? [\s,=]{1,3} ["']?
             (?! \d{1,9}:\d{1,9} (?![^\s"']) ) [^\s"':]{1,100} : (?!/) ( [^\s"']++ )""",
-        r"""["']? [\ \t,=]{1,3} ["']? [^\s"':]{1,100} :""",
+        r"""["']? [\ \t,=]""",
         *("-u", "--user"),
     ),
     _folded(
@@ -230,6 +299,45 @@ NAMED: Final = (
         r"""mysql\w{0,10} ["']? [\s,] [^\n;|&]{0,200}? ["'\s] -p (?! ["'\s=] ) ( [^\s"',]++ )""",
         r"""\w{0,10} ["']? [\ \t,]""",
         "mysql",
+    ),
+    _cased(
+        "password of a tool",
+        rf"""(?: redis-cli {_ARGUMENTS} (?: -a | --pass ) {_THEN} | sqlcmd {_ARGUMENTS} -P {_THEN}
+              | ldapsearch {_ARGUMENTS} -w {_THEN} | beeline {_ARGUMENTS} -p {_THEN}
+              | 7z[ar]?+ {_ARGUMENTS} -p ) ( [^\s"',=-] [^\s"',]*+ )""",
+        r"""[ar]?+ ["']?+ [\ \t,]""",
+        *("redis-cli", "sqlcmd", "7z", "ldapsearch", "beeline"),
+    ),
+    _cased(
+        "SQL*Plus password",
+        r"""sqlplus ["']?+ [\s,] [^\n@/]{0,60}+ / ( [^\s@"'/]++ ) @""",
+        r"""["']?+ [\ \t,]""",
+        "sqlplus",
+    ),
+    _folded(
+        "line of .pgpass", r""":5432:[\w*-]{1,60}+:[\w*-]{1,60}+:( [^\s:"'@/]++ )""", "", ":5432:"
+    ),
+    _folded(
+        "line of .netrc",
+        r"login \s{1,4}+ [^\s]{1,80}+ \s{1,4}+ password \s{1,4}+ ( [^\s]++ )",
+        r"\s",
+        "login",
+    ),
+    _folded(
+        "password of OpenSSL",
+        r"""pass: ( [^\s"',]++ )""",
+        ":",
+        "pass",
+        behind=r"""-pass[a-z]{0,4} ["',\s=]{1,4}""",
+    ),
+    _folded(
+        "key of an Azure account",
+        r"""account\.key\.[\w.-]{1,100}+ ["']?+ \s{0,3}+ [=:,\s] \s{0,3}+ ["']?+ ( [^\s"',;]++ )""",
+        r"\w",
+        "account.key.",
+    ),
+    _folded(
+        "Telegram token", r":aa [\w-]{32,34} (?![\w-])", r"[\w-]{32}", ":aa", behind=r"( \d{8,12} )"
     ),
     _folded(
         "auth pair",

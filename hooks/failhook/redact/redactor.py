@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Protocol
 
 from failhook.errors import ConfigError
-from failhook.redact.cuts import marks, merged, minus, tokens_at
+from failhook.redact.cuts import keys_before_their_end, marks, merged, minus, tokens_at
+from failhook.redact.legible import legible
 from failhook.redact.linear import why_refused
 from failhook.redact.pattern import Pattern, Shape, Span
 from failhook.redact.scan import Scan
@@ -84,11 +85,12 @@ class Redactor:
 
     def _redacted(self, text: str) -> str:
         spans: list[Span] = []
-        end = len(text)
-        if self._suspect(text):
-            spans, end = self._scan.find(text, _folded(text))
+        seen, end = legible(text)
+        if end < len(text) or self._suspect(seen):
+            spans, end = self._scan.find(seen, _folded(seen), end)
             cuts = marks(text[:end])
             spans.extend(tokens_at(cuts, text, HIDDEN))
+            spans.extend(keys_before_their_end(seen, end))
         else:
             cuts = ()
         for source in self._extra:

@@ -15,24 +15,22 @@ from typing import Final, NamedTuple
 
 from failhook.redact.pattern import REACH, Finder, Shape, Span
 
-FREE: Final = 256
-PER_PLACE: Final = 128
-"""A text may have this many places where a secret seems to begin, and one more for so many of its
-characters. Logs and tracebacks have one in some thousand."""
+FREE: Final = 65_536
+"""A text is worth this much work, and once more as much as it has characters."""
 
-_COSTS: Final = {"[... ": 8}
-"""Signs that count as more than one place: at the mark of a cut more is looked at."""
+PLACE: Final = 24
+"""What a place costs where a secret seems to begin, and each shape that is tried there."""
 
-_ESCAPES: Final = {
-    "\\": (r"\n", r"\r", r"\t", r"\u0022", r"\u0026", r"\u0027", r"\u003d"),
-    "%": ("%20", "%22", "%26", "%27", "%2c", "%2f", "%3a", "%3b", "%3d", "%3f", "%5b", "%7c"),
-    "[": tuple(
-        f"[{code}m"
-        for code in ("0", "1", "31", "32", "33", "34", "35", "36", "1;31", "1;32", "1;33")
-    ),
-}
-"""What ends a word although a letter or a digit is the last of it, by what all of them hold;
-colours too, however their escape is written."""
+READ: Final = 3
+"""What each character costs of what a shape then matches."""
+
+_MARK: Final = "[... "
+_MARK_COSTS: Final = 1_024
+"""At the mark of a cut much is looked at."""
+
+_ESCAPES: Final = (r"\n", r"\r", r"\t", r"\u0022", r"\u0026", r"\u0027", r"\u003d")
+_PERCENT: Final = re.compile(r"%(?:2[0267cf]|3[abdf]|5b|7c)")
+"""What ends a word although a letter or a digit is the last of it."""
 
 _DASH: Final = r"-(?<![\w-]-)"
 """A sign that begins with a dash does not stand within a word, nor behind another dash."""
@@ -61,15 +59,16 @@ class Scan:
 
     def __init__(self, shapes: Iterable[Shape]) -> None:
         self._finders: dict[str, list[Finder]] = {}
-        names, dashes, prefixes = _Signs(), _Signs(), _Signs()
+        names, dashes, prefixes, apart = _Signs(), _Signs(), _Signs(), _Signs()
         for shape in shapes:
             finder = Finder(shape)
             for sign in shape.signs:
                 self._finders.setdefault(sign, []).append(finder)
                 where = prefixes if shape.starts else dashes if sign[0] == "-" else names
+                where = apart if sign == _MARK else where  # text may be full of brackets
                 where.setdefault(sign, {})[shape.gate] = None
         self._inside = [
-            re.compile(_any_of(signs), re.VERBOSE) for signs in (names, dashes) if signs
+            re.compile(_any_of(signs), re.VERBOSE) for signs in (names, dashes, apart) if signs
         ]
         self._starting: list[re.Pattern[str]] = []
         if prefixes:
@@ -81,24 +80,24 @@ class Scan:
         """Return whether a secret may begin anywhere in the text, which is in lower case."""
         return any(regex.search(where) for regex, where in self._looks(folded))
 
-    def find(self, text: str, folded: str) -> Found:
+    def find(self, text: str, folded: str, end: int) -> Found:
         """Find what is to be hidden.
 
         Args:
             text: the text.
             folded: the same in lower case, of the same length.
+            end: where the part ends that is looked at.
         """
         spans: list[Span] = []
         done: dict[Finder, int] = {}
-        end = len(text)
-        allowed = FREE + end // PER_PLACE
+        allowed = FREE + end
         for regex, where in self._looks(folded):
             for place in regex.finditer(where, 0, end):
                 start, after = place.span()
                 if allowed <= 0:
                     end = start
                     break
-                allowed -= _COSTS.get(place[0], 1)
+                allowed -= _MARK_COSTS if place[0] == _MARK else PLACE
                 for finder in self._finders[place[0]]:
                     # A value may end where the quoted value of a name within it begins.
                     if start < done.get(finder, 0) - REACH:
@@ -106,8 +105,10 @@ class Scan:
                     if finder.follow and folded[after : after + 1] not in finder.follow:
                         continue
                     found = finder.find(folded if finder.folded else text, start, spans)
+                    allowed -= PLACE
                     if found:
                         done[finder] = found
+                        allowed -= READ * (found - start)
         return Found(spans, end)
 
     def _looks(self, folded: str) -> Iterator[tuple[re.Pattern[str], str]]:
@@ -119,11 +120,10 @@ class Scan:
 
 def _broken(folded: str) -> str:
     """Return the text with spaces for escapes, so that a word after one starts."""
-    for mark, escapes in _ESCAPES.items():
-        if mark in folded:
-            for escape in escapes:
-                folded = folded.replace(escape, " " * len(escape))
-    return folded
+    if "\\" in folded:
+        for escape in _ESCAPES:
+            folded = folded.replace(escape, " " * len(escape))
+    return _PERCENT.sub("   ", folded) if "%" in folded else folded
 
 
 def _any_of(signs: _Signs) -> str:

@@ -66,14 +66,14 @@ _WORDY: Final = """
 """Prefixes that words have, too: only letters and digits may follow."""
 
 _GAP: Final = r"(?: [\s|>] | \\{1,3}[nr] )*+"
-_STAMP: Final = r"(?: (?! ----- | [A-Za-z0-9+/=]{20} ) [\w.:,()\[\]/+-]{1,40}+ [\ \t|]{1,4} ){0,3}+"
+STAMP: Final = r"(?: (?! ----- | [A-Za-z0-9+/=]{20} ) [\w.:,()\[\]/+-]{1,40}+ [\ \t|]{1,4} ){0,3}+"
 """What logs put before each line."""
 
 _PEM_BODY: Final = rf"""
-    (?: {_GAP} {_STAMP}
+    (?: {_GAP} {STAMP}
         (?: [A-Za-z0-9+/=]{{20,}}+ | [A-Z][A-Za-z-]{{2,20}}: [^\r\n\\\[]{{0,200}}+ ) )*+
-    (?: (?: {_GAP} {_STAMP} [A-Za-z0-9+/=]{{1,19}}+ ){{0,3}} {_GAP} {_STAMP}
-        -----END\ [A-Z0-9\ ]{{0,40}} )?
+    (?: (?: {_GAP} {STAMP} [A-Za-z0-9+/=]{{1,19}}+ ){{0,3}} {_GAP} {STAMP}
+        -----END\ [A-Z0-9\ ]{{0,40}} | {_GAP} {STAMP} [A-Za-z0-9+/=]{{1,19}}+ \s{{0,4}}+ \Z )?
 """
 
 TOKENS: Final = (
@@ -99,6 +99,13 @@ TOKENS: Final = (
     _token("Google API key", r"AIza[\w-]{30,}+", r"[\w-]{30}", "AIza"),
     _token("Google access token", r"ya29\.[\w.-]{20,}+", r"[\w.-]{20}", "ya29."),
     _token("Databricks token", r"dapi[0-9a-f]{32}(?:-\d)?", r"[0-9a-f]{32}", "dapi"),
+    _token(
+        "beginning of a token at the end of a text",
+        r"""(?: A[KS]IA | AIza | ya29\. | dapi | hf_ | npm_ | SG\. | LTAI | sk- )
+            (?= [A-Za-z_.-]{0,40} \d ) [\w.-]{4,60}+ (?= \s{0,4} \Z )""",
+        r"[\w.-]{4,60}+ (?: \s | \Z )",
+        *("AKIA", "ASIA", "AIza", "ya29.", "dapi", "hf_", "npm_", "SG.", "LTAI", "sk-"),
+    ),
     _prefixed("AI vendor key", "sk-", r"(?= [\w-]{0,24} [A-Z0-9] ) [\w-]{20}"),
     _token(
         "Voyage key",
@@ -176,11 +183,12 @@ TOKENS: Final = (
     ),
     _token(
         "webhook",
-        r"""(?: hooks\.slack\.com/(?:services|workflows|triggers)/ | hooks\.zapier\.com/hooks/
-              | discord(?:app)?\.com/api/webhooks/ ) ( [^\s"'<>]++ )""",
-        "",
-        *("hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/"),
-        "hooks.zapier.com/hooks/",
+        r"""(?: hooks\.slack\.com S (?:services|workflows|triggers) S | hooks\.zapier\.com S hooks S
+              | discord(?:app)?\.com S api S webhooks S ) ( [^\s"'<>]++ )""".replace(
+            "S", r"(?: \\{0,3}/ | %2[fF] )"
+        ),
+        r"[\\/%]",
+        *("hooks.slack.com", "discord.com", "discordapp.com", "hooks.zapier.com"),
     ),
     _token(
         "Teams webhook", r"""webhook\.office\.com/ ( [^\s"'<>]++ )""", "", "webhook.office.com/"
