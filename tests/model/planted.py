@@ -171,6 +171,53 @@ def planted(seed: int) -> dict[str, Planted]:
         "JWT in a URL": _in("GET /x%3FSECRET", "eyJ" + dice.of(_ALL, 27) + "." + dice.of(_ALL, 43)),
         "after an escape": _in(r"b'user\nSECRET\n'", "gho" + "_" + dice.of(_ALL, 36)),
         "in colour": _in("\x1b[1;31mSECRET\x1b[0m is revoked", "ghs" + "_" + dice.of(_ALL, 36)),
+        "sentence": _in("the password is SECRET, it seems", word()),
+        "sentence, quoted": _in("Login failed for user 'bob' with password 'SECRET'", word()),
+        "argument pair": _in("('cannot log in, password=', 'SECRET')", word()),
+        "colours": _in("\x1b[36mpassword\x1b[0m=\x1b[38;5;12mSECRET\x1b[0m", word()),
+        "colour of many": _in("\x1b[38;5;208mSECRET\x1b[0m", "ghu" + "_" + dice.of(_ALL, 36)),
+        "name and value": _in("[{'name': 'DB_PASSWORD', 'value': 'SECRET'}]", word()),
+        "name and value, YAML": _in("- name: API_KEY\n  value: SECRET\n- name: A", word()),
+        "name and value, XML": _in('<add key="password" value="SECRET"/>', word()),
+        "name and value, Hadoop": _in(
+            "<name>fs.s3a.secret.key</name>\n  <value>SECRET</value>", word()
+        ),
+        "URL in JSON": _in(
+            r'{"url": "amqp:\/\/app:SECRET@db\/x"}', word(), r'{"url": "amqp:\/\/***@db\/x"}'
+        ),
+        "URL, encoded": _in(
+            "to=https%3A%2F%2Fapp%3ASECRET%40db", word(), "to=https%3A%2F%2F***%40db"
+        ),
+        "at sign in JSON": _in(r"ftp://app:SECRET\u0040db", word(), r"ftp://***\u0040db"),
+        "percent": _in("GET /?q=password%3DSECRET", word()),
+        "HTML": _in("&quot;password&quot;: &quot;SECRET&quot;", word()),
+        "HTML, number": _in("<p>password&#61;SECRET</p>", word()),
+        "JSON equals": _in(r"password\u003dSECRET", word()),
+        "pydantic": _in("Settings(password=SecretStr('SECRET'))", word()),
+        "Rust": _in('Config { password: Some("SECRET") }', word()),
+        "triple quotes": _in('password = """SECRET"""', word()),
+        "angle brackets": _in("password=<SECRET>", word()),
+        "shell quotes": _in("PASSWORD=$'SECRET'", word()),
+        "YAML block": _in("password: >-\n  SECRET\nuser: app", word()),
+        "YAML list": _in("passphrase:\n  - SECRET\nuser: app", word()),
+        "bare Basic": _in("sent Basic SECRET to it", "dXNlcjp" + dice.of(_ALL, 12) + "="),
+        "without a scheme": _in("dial app:SECRET@db.example:5432 failed", word()),
+        "netrc": _in("machine h login app password SECRET", word()),
+        "pgpass": _in("db:5432:sales:app:SECRET", word()),
+        "redis-cli": _in("['redis-cli', '-p', '6379', '-a', 'SECRET', 'ping']", word()),
+        "sqlcmd": _in("sqlcmd -S h -U sa -P SECRET", word()),
+        "7z": _in("7z x -pSECRET a.7z", word()),
+        "SQL*Plus": _in("sqlplus scott/SECRET@db", word()),
+        "OpenSSL": _in("openssl rsa -passin pass:SECRET -in k", word()),
+        "Telegram": _in(
+            "https://api.telegram.org/bot123456789SECRET/send",
+            ":AA" + dice.of(_ALL, 33),
+            "https://api.telegram.org/bot***/send",
+        ),
+        "Azure account": _in("fs.azure.account.key.n.dfs.core.example=SECRET", long()),
+        "Slack webhook in JSON": _in(
+            r'"https:\/\/hooks.slack.com\/services\/SECRET"', rf"T0{word()}\/B0{word()}\/{long()}"
+        ),
         "assignment in a value": _in("token=password='SECRET x'", word(), "token=***'***'"),
     }
 

@@ -59,6 +59,19 @@ def test_a_secret_is_hidden_and_what_is_around_it_stays(kind):
         "def check(token: int64, credentials: float32) -> None:",
         "Unexpected token: column12",
         "after token: 3.55ms, credentials: base64",
+        "the password is incorrect, the token is expired, the secret was rotated",
+        "no password given for user 'bob'; password 'is' missing",
+        "cannot reach http://host:8080",
+        "the worker was at tcp://127.0.0.1:34155.",
+        "mail to me@host.example:25 of repo:tag@sha256:0123",
+        "[{'name': 'DB_HOST', 'value': 'db'}, {'name': 'PASSWORD_FILE', 'value': '/run/x'}]",
+        "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db, key: password}",
+        "password: >-\n  must be at least 8 characters",
+        "password:\n  - must be given",
+        "Basic authentication is required, Basic functionality",
+        "redis-cli -h cache -p 6379 ping",
+        "\x1b[31mpassword\x1b[0m is \x1b[1mwrong\x1b[0m",
+        "sk-learn and npm_config_registry",
     ],
 )
 def test_prose_and_source_stay_as_they_are(text):
@@ -94,6 +107,48 @@ def test_no_piece_of_a_secret_survives_a_cut_inside_it(plant, data):
     pieces = {plant.secret[at : at + size] for at in range(len(plant.secret) - size + 1)}
     assert set() == {piece for piece in pieces if piece in hidden}
     assert CUT_MARK.search(hidden)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("DSN", "DSN, slash", "GitHub", "GitLab", "AWS key id", "Google key", "npm", "Databricks"),
+        *("Stripe", "OpenAI", "Anthropic", "JWT", "private key", "RSA key in JSON", "key in a log"),
+        *("password", "Bearer", "query token", "environment", "SAS", "curl", "PyPI", "Slack"),
+    ],
+)
+def test_a_secret_goes_whose_end_was_cut_before_the_text_came(kind):
+    """Who hands over a text may have kept its beginning: the text ends within the secret."""
+    plant = PLANTED[kind]
+    start = plant.text.index(plant.secret)
+    for length in range(8, len(plant.secret), 1 + len(plant.secret) // 40):
+        for end in ("", "\n"):
+            hidden = REDACTOR.redact(plant.text[: start + length] + end)
+
+            pieces = {plant.secret[at : at + 8] for at in range(5, length - 7)}
+            assert set() == {piece for piece in pieces if piece in hidden}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\\n", "\n2026-03-29T10:00:00Z [load] "])
+@pytest.mark.parametrize("label", ["PRIVATE KEY", "OPENSSH PRIVATE KEY"])
+def test_a_private_key_goes_whose_beginning_was_cut_before_the_text_came(newline, label):
+    """The tail of a log begins within a key: lines of base64 before the end of one are hidden."""
+    body = PLANTED["private key"].secret
+    key = pem(body, label, newline)
+    lines = [line for line in body.split("\n") if len(line) > 8]
+    pieces = {line[at : at + 8] for line in lines for at in range(len(line) - 7)}
+    for start in range(40, len(key) - 40, 37):
+        hidden = REDACTOR.redact(key[start:] + "\nafter it\n")
+
+        assert set() == {piece for piece in pieces if piece in hidden}
+        assert hidden.endswith(f"-----END {label}-----\nafter it\n")
+
+
+def test_words_before_the_end_of_a_key_stay():
+    """Only what looks like lines of a key is one."""
+    text = "it says\nnothing of a key\n-----END PRIVATE KEY-----"
+
+    assert text == REDACTOR.redact(text)
 
 
 def test_the_rest_of_a_private_key_goes_though_its_beginning_was_cut():
@@ -174,6 +229,8 @@ def test_a_secret_is_known_by_its_beginning_where_its_end_was_cut(beginning, len
     ("text", "hidden"),
     [
         ("token: abc123", "token: ***"),
+        ("password\uff1dhunter2", "password\uff1d***"),
+        ("password\xa0=\xa0hunter2", "password\xa0=\xa0***"),
         ("Token: 'abc123', user: bob", "Token: '***', user: bob"),
         ("INFO token:abc123} sent", "INFO token:***} sent"),
         ("jwt: p@ss1word!", "jwt: ***"),

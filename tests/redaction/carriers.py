@@ -31,6 +31,7 @@ def live(plant: Planted, folder: Path) -> BaseException:
     error = RuntimeError(plant.text, plant.text.encode())
     error.add_note(plant.text)
     error.reason = plant.text  # type: ignore[attr-defined] # as urllib's errors have it
+    vars(error)[plant.text] = 1
     error.__context__ = OSError(plant.text)
     error.__cause__ = group
     try:
@@ -38,6 +39,13 @@ def live(plant: Planted, folder: Path) -> BaseException:
     except RuntimeError as raised:
         return raised
     raise AssertionError("it was not raised")
+
+
+def in_context(plant: Planted) -> BaseException:
+    """Return an exception that only what was being handled when it was raised gives away."""
+    error = ValueError("it failed")
+    error.__context__ = OSError(plant.text)
+    return error
 
 
 def pod(text: str) -> dict[str, Any]:
@@ -68,6 +76,7 @@ def evidence(plant: Planted, folder: Path) -> Iterator[Evidence]:
     """Yield evidence of every source, with the text in each of its texts."""
     text = plant.text
     yield Evidence.exception(live(plant, folder))
+    yield Evidence.exception(in_context(plant))
     yield Evidence.exception(text)
     yield Evidence.exception({"type": "X", "message": text, "traceback": text, "notes": [text]})
     yield Evidence.not_started(OSError(2, text, text), command=text)
@@ -89,7 +98,7 @@ def task(plant: Planted, number: int) -> Task:
         "planted",
         f"task-{number}",
         run_id="r",
-        labels={"command": plant.text, "db_password": plant.secret[:200]},
+        labels={"command": plant.text, "db_password": plant.secret[:200], plant.text: "name"},
         log_url=f"https://logs.example/?q={plant.text}",
         executor=plant.text,
         policy=Policy(retries=1, max_infra_refunds=1),

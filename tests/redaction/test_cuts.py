@@ -55,29 +55,56 @@ def limits(limit):
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_no_piece_of_a_secret_survives_any_cut(side, share):
     """Every kind of secret, cut near its begin, in its middle and near its end, in every window."""
+    for number, plant in enumerate(PLANTS):
+        turn = (number + int(share * 2.5)) % 2  # each kind meets each cut at some share
+
+        def text(limit, plant=plant, turn=turn):
+            return around(plant, limits(limit)[turn], share, side)
+
+        details = FailureDetails(
+            kind=Kind.UNKNOWN,
+            reason=text(TOKEN),
+            message=text(SENTENCE),
+            evidence=(Fact("log", text(LINE)),),
+        )
+        error = capture({"type": "E", "message": text(MESSAGE), "traceback": text(TRACEBACK)})
+        task = replace(TASK, labels=MappingProxyType({"note": text(LINE)}))
+        event = build_event(
+            type=EventType.FAILED,
+            task=task,
+            details=details,
+            error=error,
+            observed_at=NOW,
+            redactor=REDACTOR,
+        )
+        assert [] == leaked(PIECES, event.to_json().encode())
+
+
+@pytest.mark.parametrize("limit", [SENTENCE, MESSAGE])
+def test_head_and_tail_of_a_text_stay_and_where_either_ends_no_secret_is_shown(limit):
+    """A longer head alone would lose the tail, and end in the beginning of a secret."""
+
+    def message(text):
+        details = FailureDetails(kind=Kind.UNKNOWN, reason="R", message=text)
+        error = capture({"type": "E", "message": text})
+        event = build_event(
+            type=EventType.FAILED,
+            task=TASK,
+            details=details,
+            error=error,
+            observed_at=NOW,
+            redactor=REDACTOR,
+        )
+        assert event.error is not None
+        return (event.failure_details if limit == SENTENCE else event.error).message
+
+    kept = message(f"begin {FILLER} the end")
+    assert kept.startswith("begin lorem")
+    assert kept.endswith(" the end")
+    assert " characters left out ...]" in kept
     for plant in PLANTS:
-        for turn in (0, 1):
-
-            def text(limit, plant=plant, turn=turn):
-                return around(plant, limits(limit)[turn], share, side)
-
-            details = FailureDetails(
-                kind=Kind.UNKNOWN,
-                reason=text(TOKEN),
-                message=text(SENTENCE),
-                evidence=(Fact("log", text(LINE)),),
-            )
-            error = capture({"type": "E", "message": text(MESSAGE), "traceback": text(TRACEBACK)})
-            task = replace(TASK, labels=MappingProxyType({"note": text(LINE)}))
-            event = build_event(
-                type=EventType.FAILED,
-                task=task,
-                details=details,
-                error=error,
-                observed_at=NOW,
-                redactor=REDACTOR,
-            )
-            assert [] == leaked(PIECES, event.to_json().encode())
+        shown = message(around(plant, limit + 2 * LONGEST_TOKEN, 0.5, "head"))
+        assert [] == leaked(PIECES, shown.encode())
 
 
 @pytest.mark.parametrize("side", ["head", "tail"])

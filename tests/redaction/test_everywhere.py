@@ -22,7 +22,8 @@ from tests.model.planted import planted
 from tests.redaction.carriers import evidence, pod, task
 from tests.redaction.leaks import leaked, pieces
 
-PLANTS = list(planted(2).values())
+PLANTS = [plant for number, plant in enumerate(planted(2).values()) if number % 3]
+"""Two of three kinds: each is told alone in tests/model, and here they have one way to go."""
 PIECES = pieces(PLANTS)
 
 

@@ -61,16 +61,19 @@ def keys_before_their_end(text: str, end: int) -> Iterator[Span]:
     done = 0
     for found in _KEY_END.finditer(text, 0, end) if _KEY_SIGN in text else ():
         stop = first = found.start()
+        sure = False
         starts = [done, *(line.end() for line in _LINE_END.finditer(text, done, stop))]
         ends = [*starts[1:], stop]
         for number in range(len(starts) - 1, -1, -1):
-            whole = 0 < number < len(starts) - 2  # neither the rest of a line nor the last one
             body = _KEY_LINE.match(text, starts[number], ends[number])
-            if body is None or (whole and body.end(1) - body.start(1) < _KEY_WIDTH):
+            width = 0 if body is None else len(body[1])
+            begins = starts[number] == 0 and body is not None and body.start(1) == 0
+            if body is None or not (begins or number >= len(starts) - 2 or width >= _KEY_WIDTH):
                 break
-            if body[1]:
+            sure = sure or begins or width >= _KEY_WIDTH or body[1].endswith("=")
+            if width:
                 first = body.start(1)
-        if first < stop:
+        if sure and first < stop:
             yield first, stop
         done = found.end()
 

@@ -122,25 +122,30 @@ def _named(
         follow=follow,
         folded=True,
         behind=behind,
+        reads=40,
     )
 
 
-def _folded(name: str, regex: str, gate: str, *signs: str, behind: str = "") -> Shape:
-    return Shape(name=name, signs=signs, regex=regex, gate=gate, folded=True, behind=behind)
+def _folded(
+    name: str, regex: str, gate: str, *signs: str, behind: str = "", reads: int = 0
+) -> Shape:
+    return Shape(
+        name=name,
+        signs=signs,
+        regex=regex,
+        gate=gate,
+        folded=True,
+        behind=behind,
+        reads=reads,
+    )
 
 
-def _cased(name: str, regex: str, gate: str, *signs: str) -> Shape:
-    return Shape(name=name, signs=signs, regex=regex, gate=gate)
+def _cased(name: str, regex: str, gate: str, *signs: str, reads: int = 0) -> Shape:
+    return Shape(name=name, signs=signs, regex=regex, gate=gate, reads=reads)
 
 
 _AFTER: Final = r"""[\\"')\]]{0,4} [\ \t]{0,4}"""
-_USERINFO: Final = r"""[^\s/?\#@"'<>\\\[]{0,2048}+ (?: [@\[] | \\{1,3}u0040 )"""
-_USERINFO_SLASH: Final = r"""
-    [^\s/?\#@:"'<>\\]{0,256}+ : (?!\d{1,5}[/?\#]) [^\s:@"'<>\\\[]{0,128}+ [@\[]
-"""
-_USERINFO_END: Final = r"""
-    [^\s/?\#@:"'<>\\]{0,256}+ : (?!\d{1,5}(?!\w)) [^\s:@"'<>\\]{1,128}+ (?: \s | \Z )
-"""
+_USERINFO: Final = r"""[^\s/?\#@:"'<>\\\[]{0,2048}+ [@\[:\\]"""
 _ARGUMENTS: Final = r"""["']?+ [\s,] (?: [^\n;|&]{0,200}? ["'\s] )?"""
 _THEN: Final = r"""["']?+ [\s,=]{1,3}+ ["']?+"""
 _VALUE: Final = rf"(?: {_QUOTED} | {_NO_PROSE} {_BARE} )"
@@ -152,36 +157,41 @@ NAMED: Final = (
             ( [^\s/?\#"'<>\\]{{1,2048}} ) (?: @ (?!sha256:) | \\{{1,3}}u0040 | {_CUT} )""",
         _USERINFO,
         "://",
+        reads=128,
     ),
     _cased(
         "URL userinfo with a slash in it",
         rf"""://( [^\s/?\#@:"'<>\\]{{0,256}} : (?!\d{{1,5}}[/?\#]) [^\s:@"'<>\\]{{1,128}} )
             (?: @ | {_CUT} )""",
-        _USERINFO_SLASH,
+        _USERINFO,
         "://",
+        reads=128,
     ),
     _cased(
         "URL userinfo at the end of a text",
         rf"""://( [^\s/?\#@:"'<>\\]{{0,256}}+ : (?!\d{{1,5}}(?!\w)) [^\s:@"'<>\\]{{1,128}}+ )
             {_END}""",
-        _USERINFO_END,
+        _USERINFO,
         "://",
+        reads=128,
     ),
     _folded(
         "URL userinfo in JSON",
-        r""":\\{1,3}+/\\{1,3}+/ ( [^\s/?\#"'<>\\@]{1,2048} ) (?: @ | \\{1,3}u0040 )""",
+        r""":\\{1,3}+/\\{1,3}+/ ( [^\s/?\#"'<>\\@]{1,2048}+ ) (?: @ | \\{1,3}u0040 )""",
         "",
         *(":\\/\\/", r":\\/\\/"),
+        reads=100,
     ),
     _folded(
         "URL userinfo, encoded",
         r"""%3a%2f%2f ( (?: [^\s%/?\#"'<>&]{1,128}+ | %(?!40|2f|3f|23) ){1,64}+ ) %40""",
         r"(?: [^\s%/?\#\"'<>&]{0,512}+ % ){1,2}",
         "%3a%2f%2f",
+        reads=200,
     ),
     _folded(
         "user and password before a host",
-        r"@(?!sha\d) [\w.-]{1,80} : \d{2,5} (?! \d )",
+        r"@(?!sha\d) () [\w.-]{1,80} : \d{2,5} (?! \d )",
         r"[\w.-]{1,80} : \d",
         "@",
         behind=r"""(?: \A | [\s"'=(,\[] ) [a-z][\w.-]{0,24} : (?!\d{1,9}@) ( [^\s"'/:@]{3,40} )""",
@@ -233,10 +243,10 @@ NAMED: Final = (
                                        | \\{{1,3}}+u003d ) ) {_SPACE} (?: %20 ){{0,2}}+ )
              (?: ["'] \s{{0,2}} , \s{{0,2}} {_QUOTED}
                | <(?= [^\s<>]{{0,60}} \d ) ( [^\s<>]++ ) >
-               | (?: (?! \\ | ["'] ) {_QUOTE} )?+ {_VALUE} )
-           | {_STRONG} : {_SPACE} (?: [|>][+-]?+ {_SPACE} \r?\n [\ \t]{{1,40}}+
-                                    | \r?\n [\ \t]{{0,40}}+ -\  )
-             {_NO_PROSE} ( [^\s"':]++ ) (?= \s{{0,4}} (?: \n | \Z ) )
+               | (?! [|-] [+-]?+ [\s\\] | \\{{1,4}}+n ) (?: (?! \\ | ["'] ) {_QUOTE} )?+ {_VALUE} )
+           | {_STRONG} : {_SPACE} (?: [|>][+-]?+ | (?= [\s|]{{0,40}}+ -\  | \\{{1,4}}+n ) )
+             (?: [\s|] | \\{{1,4}}+n ){{0,44}}+ (?: -\  )?+
+             {_NO_PROSE} ( [^\s"':\\]++ ) (?= [\s\\] | \Z )
            | {_WEAK} : {_SPACE}
              (?: (?={_QUOTE}[^\s"']{{8}}) {_QUOTED}
                | (?=[a-z._~+/=-]{{0,40}}\d) ( [a-z0-9._~+/=-]{{12,}}+ ) )
@@ -255,9 +265,11 @@ NAMED: Final = (
     _named(
         "named secret in a name and a value",
         rf"""(?: {_STRONG} | {_WEAK} ) {_NUMBER}
-            (?: </name> \s{{0,40}}+ <value> ( [^<>]++ )
-              | {_QUOTE}?+ \s{{0,4}}+ ,?+ \s{{0,40}}+ {_QUOTE}?+ value {_QUOTE}?+
+            (?: </name> (?: [\s|] | \\{{1,4}}+n ){{0,40}}+ <value> ( [^<>]++ )
+              | {_QUOTE}?+ \s{{0,4}}+ ,?+ (?: [\s|] | \\{{1,4}}+n ){{0,40}}+
+                {_QUOTE}?+ value {_QUOTE}?+
                 \s{{0,4}}+ [=:] \s{{0,4}}+ (?: (?! \\ | ["'] ) {_QUOTE} )?+ {_VALUE} )""",
+        follow="\"'\\ \t\r\n,<&%_-0123456789",
         behind=r"""(?: \b (?: name|key|variable ) [\\"']{0,4}+ \s{0,2}+ [=:] \s{0,2}+ [\\"']{0,4}+
             | <name> ) [\w.-]{0,24}""",
     ),
@@ -290,6 +302,7 @@ NAMED: Final = (
             (?! \d{1,9}:\d{1,9} (?![^\s"']) ) [^\s"':]{1,100} : (?!/) ( [^\s"']++ )""",
         r"""["']? [\ \t,=]""",
         *("-u", "--user"),
+        reads=100,
     ),
     _folded(
         "sshpass", r"""sshpass\s{1,3}-p\s{0,3} ["']? ( [^\s"']++ )""", r"[\ \t]{1,3}-p", "sshpass"
@@ -297,8 +310,9 @@ NAMED: Final = (
     _cased(
         "MySQL password",
         r"""mysql\w{0,10} ["']? [\s,] [^\n;|&]{0,200}? ["'\s] -p (?! ["'\s=] ) ( [^\s"',]++ )""",
-        r"""\w{0,10} ["']? [\ \t,]""",
+        r"""\w{0,10}+ ["']?+ [\ \t,]""",
         "mysql",
+        reads=400,
     ),
     _cased(
         "password of a tool",
@@ -307,6 +321,7 @@ NAMED: Final = (
               | 7z[ar]?+ {_ARGUMENTS} -p ) ( [^\s"',=-] [^\s"',]*+ )""",
         r"""[ar]?+ ["']?+ [\ \t,]""",
         *("redis-cli", "sqlcmd", "7z", "ldapsearch", "beeline"),
+        reads=400,
     ),
     _cased(
         "SQL*Plus password",

@@ -49,6 +49,7 @@ class Shape:
         folded: match the text in lower case.
         behind: a verbose expression of what must end where the sign begins, within `REACH`
             characters; what its groups match is hidden too.
+        reads: characters that it may read in vain, where these are many.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Shape:
     follow: str = ""
     folded: bool = False
     behind: str = ""
+    reads: int = 0
 
 
 class Finder:
@@ -70,7 +72,9 @@ class Finder:
         self._shape: Final = shape
 
     def find(self, text: str, start: int, spans: list[Span]) -> int:
-        """Add what is to be hidden at a sign; return where the match ends, 0 for none.
+        """Add what is to be hidden at a sign; return where the match ends.
+
+        Where nothing is found it returns how many characters may have been read, below zero.
 
         Args:
             text: in lower case for a folded shape.
@@ -84,7 +88,7 @@ class Finder:
                 return 0
         found = self._regex.match(text, start)
         if found is None:
-            return 0
+            return -self._shape.reads
         spans.extend(_spans_of(found))
         if before and before.re.groups:
             spans.extend(_spans_of(before))

@@ -18,7 +18,7 @@ from failhook.redact.pattern import REACH, Finder, Shape, Span
 FREE: Final = 65_536
 """A text is worth this much work, and once more as much as it has characters."""
 
-PLACE: Final = 24
+PLACE: Final = 40
 """What a place costs where a secret seems to begin, and each shape that is tried there."""
 
 READ: Final = 3
@@ -105,10 +105,9 @@ class Scan:
                     if finder.follow and folded[after : after + 1] not in finder.follow:
                         continue
                     found = finder.find(folded if finder.folded else text, start, spans)
-                    allowed -= PLACE
-                    if found:
+                    allowed -= PLACE + READ * (found - start if found > 0 else -found)
+                    if found > 0:
                         done[finder] = found
-                        allowed -= READ * (found - start)
         return Found(spans, end)
 
     def _looks(self, folded: str) -> Iterator[tuple[re.Pattern[str], str]]:
