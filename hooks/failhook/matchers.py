@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from failhook.errors import ConfigError
+from failhook.regex_cost import exponential
 
 Operator = Literal["=", "!=", "=~", "!~"]
 
@@ -22,7 +23,8 @@ class Matcher:
     """One condition on a label; a label that is missing counts as empty.
 
     Raises:
-        ConfigError: the value of ``=~`` or ``!~`` is not a regular expression.
+        ConfigError: the value of ``=~`` or ``!~`` is not a regular expression, or one that could
+            take very long.
     """
 
     name: str
@@ -32,11 +34,18 @@ class Matcher:
 
     def __post_init__(self) -> None:
         if self.operator in ("=~", "!~"):
+            if "[[:" in self.value:
+                why = "[:alpha:] and the like mean something else here; write [A-Za-z]"
+                raise ConfigError(f"matcher {str(self)!r}: {why}")
             try:
-                pattern = re.compile(self.value)
-            except re.error as error:
+                # As in Alertmanager's RE2, where \d, \w and \s are ASCII.
+                pattern = re.compile(self.value, re.ASCII)
+                problem = exponential(self.value)
+            except (re.error, OverflowError, RecursionError) as error:
                 msg = f"matcher {str(self)!r}: {error}"
                 raise ConfigError(msg) from None
+            if problem:
+                raise ConfigError(f"matcher {str(self)!r}: it could take very long: {problem}")
             object.__setattr__(self, "_pattern", pattern)
 
     def matches(self, labels: Mapping[str, str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
+from itertools import zip_longest
 from typing import Any, Final
 
 from openlineage.client.facet_v2 import (
@@ -198,5 +199,5 @@ def _phases(history: PhaseHistory, span: Span) -> list[PhaseSpan]:
     starts = [to_rfc3339(each.occurred_at) for each in passed]
     return [
         PhaseSpan(name=each.phase, startTime=start, endTime=end)
-        for each, start, end in zip(passed, starts, [*starts[1:], None], strict=True)
+        for each, start, end in zip_longest(passed, starts, starts[1:])
     ]

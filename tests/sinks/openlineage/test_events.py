@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -10,6 +11,7 @@ from failhook.details import FailureDetails, Kind
 from failhook.error_info import ErrorInfo
 from failhook.errors import Undelivered
 from failhook.event import EventType
+from failhook.phases import Phase, PhaseHistory
 from tests.sinks.openlineage.conftest import BROKEN, LOST, START, TASK, an_event, tell
 from tests.sinks.openlineage.validation import problems
 
@@ -252,3 +254,17 @@ def test_a_label_that_is_no_run_id_is_told(make_sink, backend):
         refused.value
     )
     assert [] == backend.requests
+
+
+def test_an_attempt_whose_host_has_a_clock_behind_is_told_all_the_same(make_sink, backend):
+    """Its phases are later than its end by that clock; none of them is this attempt's then."""
+    later = PhaseHistory().then(Phase.EXECUTING, START + timedelta(hours=1))
+
+    tell(make_sink(), an_event(phases=later))
+
+    (facet,) = [
+        event["run"]["facets"]["failhook_failure"]
+        for event in backend.events
+        if event["eventType"] == "FAIL"
+    ]
+    assert "phases" not in facet
