@@ -22,13 +22,13 @@ from failhook.plugin import (
 )
 from failhook_sinks.alerts.compose import compose, summary, tell_dropped
 from failhook_sinks.alerts.dedup import Standing, to_say
-from failhook_sinks.alerts.episode import told_once
+from failhook_sinks.alerts.episode import job_id, told_once
 from failhook_sinks.alerts.explain import lane_of
 from failhook_sinks.alerts.model import Notification, Receiver, Why
 from failhook_sinks.alerts.moments import from_micros, in_words, to_micros
 from failhook_sinks.alerts.open_alerts import OpenAlerts
 from failhook_sinks.alerts.router import Lane, Router
-from failhook_sinks.alerts.state import GroupState, is_recovery, read_state
+from failhook_sinks.alerts.state import GroupState, index_key, is_recovery, read_state
 from failhook_sinks.alerts.tree import Route, routes_of
 
 QUIET_AFTER: Final = timedelta(days=7)
@@ -36,6 +36,9 @@ QUIET_AFTER: Final = timedelta(days=7)
 
 FORGET_AFTER: Final = timedelta(days=90)
 """What has not failed for so long is forgotten."""
+
+WELL_FOR: Final = timedelta(days=30)
+"""For so long after a recovery what had failed before it is known to be over, when it is late."""
 
 
 class Engine:
@@ -75,6 +78,8 @@ class Engine:
         """Return the groups in which an event is to wait; none where nobody wants it."""
         now = self._clock.now()
         if event.type in (EventType.RECOVERED, EventType.AMENDED):
+            if event.type is EventType.RECOVERED:
+                self._open.well(event)
             return [
                 Group(key, now + timedelta(seconds=self._wait(key)))
                 for key in self._open.groups(event)
@@ -82,7 +87,12 @@ class Engine:
         lane = lane_of(event, now=now, max_age=self._max_age)
         places = self._router.places(event, lane)
         if not told_once(event):
-            self._open.add(event, [place.key for place in places])
+            keys = [place.key for place in places]
+            self._open.add(event, keys)
+            if keys and self._open.is_over(event):
+                for key in keys:
+                    self._open.remove(key, [(job_id(event), index_key(event))])
+                return []
         return [
             Group(place.key, now + timedelta(seconds=place.route.group_wait)) for place in places
         ]
@@ -227,7 +237,7 @@ class Engine:
         """Forget, once a day, what was left over in the index."""
         if self._sweep_at is None or now >= self._sweep_at:
             self._sweep_at = now + timedelta(days=1)
-            self._open.sweep(to_micros(now - FORGET_AFTER))
+            self._open.sweep(to_micros(now - FORGET_AFTER), to_micros(now - WELL_FOR))
 
 
 _FOLLOWING: Final = (EventType.RECOVERED, EventType.AMENDED)

@@ -3,6 +3,11 @@
 Kept in the plugin's state. Each failure has a key of its own, written once before the failure
 waits in its group and removed once that has settled it, so that drainers side by side undo nothing
 of each other. A key that is left over costs one look at a group that has nothing to say.
+
+A recovery that is handed over before the failure that it makes good finds no key. So that the
+failure opens no alert that nothing would ever end, it is kept when the run began that made the task
+well; the failure writes its key before it asks for that, and the recovery asks for keys after it
+has written it: whichever comes first, one of them meets the other.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from failhook_sinks.alerts.moments import began_at, happened_at, to_micros
 from failhook_sinks.alerts.state import index_key
 
 _PREFIX = "open/"
+_WELL = "well/"
 
 
 class OpenAlerts:
@@ -28,6 +34,23 @@ class OpenAlerts:
         at = to_micros(happened_at(event))
         for group in groups:
             self._state.put(_key(job_id(event), group, index_key(event)), f"{at} {group}")
+
+    def well(self, event: FailureEvent) -> None:
+        """Note that a run of a task went well, and when it began; the latest of them counts."""
+        key, began = f"{_WELL}{job_id(event)}", to_micros(began_at(event))
+        known = self._state.get(key)
+        if known is None or int(known.partition(" ")[0]) <= began:
+            run, ended = hashed(event.task.key), to_micros(happened_at(event))
+            self._state.put(key, f"{began} {ended} {run}")
+
+    def is_over(self, event: FailureEvent) -> bool:
+        """Return whether a run that makes a failure good is known already."""
+        known = self._state.get(f"{_WELL}{job_id(event)}")
+        if known is None:
+            return False
+        began, ended, run = known.split(" ")
+        mine = run == hashed(event.task.key)
+        return to_micros(happened_at(event)) <= int(ended if mine else began)
 
     def groups(self, event: FailureEvent) -> Sequence[str]:
         """Return the keys of the groups that may hold an alert of an event's task."""
@@ -43,9 +66,10 @@ class OpenAlerts:
         """Forget what ended before a run that went well, where its group knows nothing of it."""
         self._sweep(_key(job_id(event), group, ""), to_micros(began_at(event)))
 
-    def sweep(self, older_than: int) -> None:
-        """Forget failures that ended before then, in microseconds since 1970."""
+    def sweep(self, older_than: int, well_before: int) -> None:
+        """Forget failures, and runs that went well, of before then; microseconds since 1970."""
         self._sweep(_PREFIX, older_than)
+        self._sweep(_WELL, well_before)
 
     def _sweep(self, prefix: str, older_than: int) -> None:
         for key, value in self._state.items(prefix).items():

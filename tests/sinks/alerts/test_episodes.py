@@ -31,7 +31,7 @@ def test_a_recovery_after_a_restart_resolves_the_same_key_once(store):
         assert [(3.0, "new", 1, 0), (303.0, "resolved", 0, 1)] == world.team.told
         assert first.group_key == second.group_key
         assert ("", "thread 1") == (first.memory, second.memory)
-        assert {} == dict(store.state_items("alerts", ""))
+        assert {} == dict(store.state_items("alerts", "open/"))
 
 
 def test_what_is_well_before_anybody_heard_of_it_is_never_told(store):
@@ -43,7 +43,7 @@ def test_what_is_well_before_anybody_heard_of_it_is_never_told(store):
         world.until(HOUR)
 
         assert [] == world.team.told
-        assert {} == dict(store.state_items("alerts", ""))
+        assert {} == dict(store.state_items("alerts", "open/"))
 
 
 def test_a_recovery_of_what_was_never_reported_says_nothing(store):
@@ -114,6 +114,45 @@ def test_a_success_whose_start_nobody_saw_ends_what_had_failed_before(store):
         world.until(HOUR)
 
         assert [(3.0, "new", 1, 0), (303.0, "resolved", 0, 1)] == world.team.told
+
+
+def test_a_failure_that_its_recovery_has_overtaken_opens_no_alert(store):
+    """Another drainer died with it in hand: when it is delivered, the task is well again."""
+    with world_on(store) as world:
+        world.clock.seconds = 1
+        other = world.begin(dispatch="none")
+        other.failed(nightly(1), BUG)
+        other.close(20)
+        claimed = store.claim(
+            "alerts", now=world.clock.now(), lease=60.0, limit=10, owner="drainer that died"
+        )
+        world.clock.seconds = 5
+        world.run(nightly(2))
+        world.until(HOUR)
+
+        assert 1 == len(claimed)
+        assert [] == world.team.told
+        assert {} == dict(store.state_items("alerts", "open/"))
+
+        world.run(nightly(3), BUG)
+        world.until(HOUR + 10)
+        assert ["new"] == [each.why.value for each in world.team.sent]
+
+
+def test_a_dead_letter_that_is_revived_when_the_task_is_well_opens_no_alert(store):
+    """It was never told, and nothing would ever end it."""
+    with world_on(store) as world:
+        world.team.refusals = [Undelivered("invalid_auth", retryable=False)]
+        world.run(nightly(1), BUG)
+        world.until(10)
+        world.run(nightly(2))
+        world.until(HOUR)
+        revived = store.revive([each.id for each in store.dead_letters()], world.clock.now())
+        world.until(2 * HOUR)
+
+        assert 1 == revived
+        assert [] == world.team.told
+        assert {} == dict(store.state_items("alerts", "open/"))
 
 
 def test_one_index_of_a_mapped_task_resolves_nothing_of_another(store):
@@ -198,7 +237,7 @@ def test_drainers_side_by_side_tell_of_each_thing_once(store):
         assert 10 == len(world.team.sent)
         assert 30 == sum(len(each.alerts) for each in world.team.sent if each.why is Why.NEW)
         assert 30 == sum(len(each.alerts) for each in world.team.sent if each.why is Why.RESOLVED)
-        assert {} == dict(store.state_items("alerts", ""))
+        assert {} == dict(store.state_items("alerts", "open/"))
 
 
 def test_marked_tests_stay_apart_from_real_failures(store):
