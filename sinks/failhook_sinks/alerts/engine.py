@@ -157,6 +157,7 @@ class Engine:
         whole = replace(
             notification,
             interval=route.group_interval,
+            repeat_interval=route.repeat_interval,
             docs_url=self._docs_url,
             run_url=self._run_url,
         )

@@ -74,6 +74,7 @@ class Notification:
         note: one line above all else, such as why a fallback receiver gets it; "" for none.
         interval: seconds until a group that fires is told of again to a receiver that is kept alive
             by it: the route's group_interval.
+        repeat_interval: seconds after which people are reminded: the route's.
         docs_url: where the pages on reasons are (see `entry.page_of`); "" for no link.
         run_url: where a run can be seen, with ``{namespace}``, ``{workflow}``, ``{task}``,
             ``{run_id}``, ``{map_index}`` and ``{attempt}`` to be filled in; "" for no link.
@@ -91,6 +92,7 @@ class Notification:
     memory: str = ""
     note: str = ""
     interval: float = 300.0
+    repeat_interval: float = 14_400.0
     docs_url: str = ""
     run_url: str = ""
 

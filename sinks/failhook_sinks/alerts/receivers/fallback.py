@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from logging import getLogger
 from typing import Final
 
 from failhook.plugin import Clock, Undelivered
 from failhook_sinks.alerts.inert import one_line
-from failhook_sinks.alerts.model import Notification, Receiver, Status
+from failhook_sinks.alerts.model import Notification, Receiver, Status, Why
 
 AFTER: Final = 300.0
 """Seconds that a receiver may be out of reach before the fallback is told instead."""
@@ -18,6 +18,7 @@ AFTER: Final = 300.0
 _MAX_WHY: Final = 300
 _MOST_ENDED: Final = 1_000
 _TOLD: Final = "told"
+_PASSED_ON: Final = "passed_on"
 
 _logger = getLogger("failhook.alerts")
 
@@ -60,7 +61,7 @@ class WithFallback:
         return self._receiver.keep_alive
 
     def send(self, notification: Notification) -> str:
-        told = self._told(notification.memory)
+        told, passed_on = self._remembered(notification.memory)
         if notification.status is Status.RESOLVED:
             self._end(notification, told or {self.name: ""})
             return ""
@@ -69,8 +70,10 @@ class WithFallback:
         except Undelivered as error:
             if not (self._passes_on(error) or self._has_waited(notification)):
                 raise
-            self._instead(notification, told, error)
-        return json.dumps({_TOLD: told})
+            if self._is_due(notification, told, passed_on):
+                self._instead(notification, told, error)
+                passed_on = self._clock.now().timestamp()
+        return json.dumps({_TOLD: told, _PASSED_ON: passed_on})
 
     def _first(self, notification: Notification, told: dict[str, str]) -> None:
         _send(self._receiver, notification, told, notification.note)
@@ -94,6 +97,16 @@ class WithFallback:
             return False
         waited = (self._clock.now() - since).total_seconds()
         return waited >= notification.interval + self._after
+
+    def _is_due(
+        self, notification: Notification, told: Mapping[str, str], passed_on: float
+    ) -> bool:
+        """Return whether the fallback is to hear of it, which nothing keeps alive."""
+        if not self.keep_alive or notification.why is not Why.REMINDER:
+            return True
+        if self._fallback().name not in told:
+            return True
+        return self._clock.now().timestamp() - passed_on > notification.repeat_interval
 
     def _instead(
         self, notification: Notification, told: dict[str, str], error: Undelivered
@@ -155,16 +168,17 @@ class WithFallback:
             retry_after=min((wait for wait in waits if wait is not None), default=None),
         )
 
-    def _told(self, memory: str) -> dict[str, str]:
-        """Return what each receiver that was told remembers, by name.
+    def _remembered(self, memory: str) -> tuple[dict[str, str], float]:
+        """Return what each that was told remembers, by name, and when the fallback was, POSIX time.
 
         What was written before there was a fallback is the receiver's own.
         """
         try:
-            told = json.loads(memory)[_TOLD]
-            return {str(name): str(text) for name, text in dict(told).items()}
-        except (ValueError, KeyError, TypeError):
-            return {self.name: memory} if memory else {}
+            document = json.loads(memory)
+            told = {str(name): str(text) for name, text in dict(document[_TOLD]).items()}
+            return told, float(document.get(_PASSED_ON, 0.0))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return ({self.name: memory} if memory else {}), 0.0
 
 
 def _send(receiver: Receiver, notification: Notification, told: dict[str, str], note: str) -> None:

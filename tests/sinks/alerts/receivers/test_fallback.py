@@ -7,10 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from failhook.plugin import Undelivered
+from failhook.plugin import Evidence, Task, Undelivered
 from failhook_sinks.alerts.model import Status, Why
 from failhook_sinks.alerts.receivers.fallback import WithFallback
+from failhook_sinks.alerts.tree import Route
+from tests.outbox.world import ManualClock
 from tests.sinks.alerts.receivers.notices import alert, notice, resolved
+from tests.sinks.alerts.world import HOUR, Recording, World
 
 FAILED = alert().event.observed_at
 FOR_GOOD = Undelivered("no such channel", retryable=False)
@@ -243,3 +246,43 @@ def test_what_was_told_before_there_was_a_fallback_goes_on(both, chat):
     both.send(notice(memory="thread 5"))
 
     assert "thread 5" == chat.taken[0].memory
+
+
+def test_what_keeps_an_alert_alive_is_no_reminder_at_the_fallback(chat, pager, watch):
+    """It hears of news, and again when people are to be reminded; not at each interval."""
+    chat.keep_alive, chat.refuses = True, FOR_NOW
+    told, memory = [], ""
+    for minutes in range(0, 600, 5):
+        watch.seconds = 60.0 * minutes
+        why = {0: Why.NEW, 200: Why.CHANGED}.get(minutes, Why.REMINDER)
+        both = WithFallback(chat, lambda: pager, watch, 0)
+        memory = both.send(notice(why=why, memory=memory, repeat_interval=14_400.0))
+        told += [(minutes, each.why) for each in pager.taken[len(told) :]]
+
+    assert [(0, Why.NEW), (200, Why.CHANGED), (445, Why.REMINDER)] == told
+
+
+def test_every_reminder_of_what_is_not_kept_alive_is_passed_on(both, chat, pager):
+    """It comes when people are to be reminded, and only then."""
+    chat.refuses = FOR_GOOD
+    memory = both.send(notice())
+
+    both.send(notice(why=Why.REMINDER, memory=memory))
+
+    assert [Why.NEW, Why.REMINDER] == [each.why for each in pager.taken]
+
+
+def test_a_reminder_is_due_at_the_fallback_after_the_routes_repeat_interval(store):
+    """An Alertmanager that is gone for half a day makes no message every five minutes."""
+    clock = ManualClock()
+    gone, other = Recording("team", clock, keep_alive=True), Recording("other", clock)
+    gone.refusals = [Undelivered("gone", retryable=False)] * 1_000
+    receivers = {"team": WithFallback(gone, lambda: other, clock), "other": other}
+    route = Route(place="route", receiver="team", repeat_interval=2 * HOUR)
+    world = World(store, route, clock=clock, receivers=receivers)
+    world.run(Task("nightly", "load", run_id="1"), Evidence.returncode(3))
+
+    world.until(5 * HOUR)
+    world.pipeline.close(5)
+
+    assert [Why.NEW, Why.REMINDER, Why.REMINDER] == [each.why for each in other.sent]
