@@ -9,13 +9,14 @@ import base64
 import binascii
 import hmac
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
 from failhook.plugin import Clock, FailureEvent, SettingsTable, to_rfc3339
+from failhook_sinks.alerts.inert import shortened
 from failhook_sinks.alerts.model import Alert, Notification
 from failhook_sinks.alerts.receivers.http import (
     Endpoint,
@@ -34,6 +35,9 @@ TYPE: Final = "io.failhook.alert.{}.v1"
 _KEY_SIZES: Final = range(24, 65)
 _FEW: Final = 20
 _SHORT_TEXT: Final = 1_000
+_SHORT_MESSAGE: Final = 300
+_SHORT_LABEL: Final = 200
+_LONG_LABEL: Final = 1_000
 _LONG: Final = frozenset({"error", "phases", "conditions", "previous", "first_failure"})
 
 
@@ -97,22 +101,40 @@ class Webhook:
         message = message_of(notification)
         alerts = notification.alerts
         envelope = _envelope(identity, self.source, notification)
-        few = alerts[:_FEW]
-        for shown, whole in ((few, True), (alerts, False), (few, False)):
-            if whole and len(alerts) > len(few):
-                continue
-            data: dict[str, Any] = {
-                **_data(notification, message, plain(message)),
-                "group_labels": dict(notification.group_labels),
-                "alerts": [_alert(alert, whole=whole) for alert in shown],
+
+        def body(shown: Sequence[Mapping[str, Any]], text: str, longest: int) -> bytes:
+            data = {
+                **_data(notification, message, text, longest),
+                "alerts": shown,
                 "more": notification.more + len(alerts) - len(shown),
             }
-            body = _json({**envelope, "data": data})
-            if len(body) <= self.max_bytes:
-                yield body
-        least = _data(notification, message, plain(message, _SHORT_TEXT))
-        data = {**least, "alerts": [], "more": notification.more + len(alerts)}
-        yield _json({**envelope, "data": data})
+            return _json({**envelope, "data": data})
+
+        short = plain(message, _SHORT_TEXT)
+        if len(alerts) <= _FEW:
+            whole = [_alert(alert, whole=True) for alert in alerts]
+            for text in (plain(message), short):
+                full = body(whole, text, _LONG_LABEL)
+                if len(full) <= self.max_bytes:
+                    yield full
+                    break
+        room = self.max_bytes - len(body([], short, _LONG_LABEL))
+        brief = _fitting((_alert(alert, whole=False) for alert in alerts), room)
+        for shown in (brief, brief[:_FEW]):
+            if shown:
+                yield body(shown, short, _LONG_LABEL)
+        yield body([], short, _SHORT_LABEL)
+
+
+def _fitting(alerts: Iterable[Mapping[str, Any]], room: int) -> Sequence[Mapping[str, Any]]:
+    """Return the first alerts, as many as there is room for in bytes."""
+    fitting: list[Mapping[str, Any]] = []
+    for alert in alerts:
+        room -= len(_json(alert)) + 1
+        if room < 0:
+            break
+        fitting.append(alert)
+    return fitting
 
 
 def signature(identity: str, body: bytes, keys: Sequence[bytes], now: datetime) -> dict[str, str]:
@@ -168,7 +190,10 @@ def _envelope(identity: str, source: str, notification: Notification) -> Mapping
     return {**envelope, "traceparent": traced} if traced else envelope
 
 
-def _data(notification: Notification, message: Message, text: str) -> dict[str, Any]:
+def _data(
+    notification: Notification, message: Message, text: str, longest: int
+) -> Mapping[str, Any]:
+    labels = notification.group_labels
     return {
         "receiver": notification.receiver,
         "status": notification.status.value,
@@ -178,6 +203,7 @@ def _data(notification: Notification, message: Message, text: str) -> dict[str, 
         "summary": message.summary,
         "note": message.note,
         "text": text,
+        "group_labels": {name: value[:longest] for name, value in labels.items()},
         "failures": notification.failures,
         "since": to_rfc3339(notification.since),
     }
@@ -198,9 +224,11 @@ def _alert(alert: Alert, *, whole: bool) -> Mapping[str, Any]:
 
 
 def _brief(event: FailureEvent) -> Mapping[str, Any]:
-    """Return the event without what may be long."""
+    """Return the event without what may be long, and the message's beginning and end."""
     whole = event.to_dict()
-    whole["failure_details"].pop("evidence")
+    details = whole["failure_details"]
+    details.pop("evidence")
+    details["message"] = shortened(details["message"], _SHORT_MESSAGE)
     return {name: value for name, value in whole.items() if name not in _LONG}
 
 

@@ -124,6 +124,22 @@ def test_however_much_there_is_to_say_it_fits(server, receiver, count, size):
     assert "failed" in data["text"]
 
 
+@pytest.mark.parametrize(("count", "least"), [(1, 1), (20, 20), (60, 20)])
+def test_a_large_group_is_named_as_far_as_there_is_room(server, receiver, count, least):
+    """A text that says it all takes no alert's place; the newest ones are there, others counted."""
+    failed = event(details=replace(BROKEN, message="m" * 100_000 if count == 1 else "m" * 4_000))
+    alerts = [alert(failed=failed, number=number) for number in range(count)]
+
+    receiver.send(notice(*alerts))
+
+    data = read(server).get_data()
+    assert least <= len(data["alerts"])
+    assert [each.fingerprint for each in alerts[: len(data["alerts"])]] == [
+        each["fingerprint"] for each in data["alerts"]
+    ]
+    assert count == len(data["alerts"]) + data["more"]
+
+
 def test_what_is_refused_goes_smaller(server, receiver):
     """Without tracebacks, then few, then the text alone; then it is for the fallback to tell."""
     server.answers = [Answer(status) for status in (413, 400, 422, 400)]
@@ -135,6 +151,8 @@ def test_what_is_refused_goes_smaller(server, receiver):
 
     sent = [read(server, number).get_data()["alerts"] for number in range(len(server.bodies))]
     assert [20, 20, 20, 0] == [len(each) for each in sent]
+    groups = [read(server, number).get_data()["group_labels"] for number in range(4)]
+    assert [{"cause": "KeyError/3f2a9c01"}] * 4 == groups
     assert ["error" in each[0]["event"] for each in sent[:2]] == [True, False]
     assert not raised.value.retryable
 
