@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -16,6 +15,8 @@ Keys = tuple[str | int, ...]
 
 _Value = TypeVar("_Value")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+LONGEST: Final = 10 * 365 * 86_400.0
+"""Seconds, ten years: moments that far away can still be reckoned with."""
 _DURATION: Final = re.compile(r"(?:\d{1,9}(?:ms|[smhdw]))+")
 _PART: Final = re.compile(r"(\d+)(ms|[smhdw])")
 
@@ -235,13 +236,17 @@ def refuse_unknown(name: str, allowed: Collection[str], keys: Keys) -> None:
 
 
 def duration(value: object) -> float | None:
-    """Return seconds: of a number that is not negative, or of ``"1h30m"``; None for all else."""
+    """Return seconds: of a number from 0 on, or of ``"1h30m"``; None for all else.
+
+    What is longer than `LONGEST` is no time that anybody waits, and None too.
+    """
     if type(value) in (int, float):
-        number = cast("float", value)
-        return float(number) if 0 <= number < math.inf else None
-    if not isinstance(value, str) or not _DURATION.fullmatch(value):
+        seconds = cast("float", value)
+    elif isinstance(value, str) and _DURATION.fullmatch(value):
+        seconds = sum(int(amount) * _UNITS[unit] for amount, unit in _PART.findall(value))
+    else:
         return None
-    return sum(int(amount) * _UNITS[unit] for amount, unit in _PART.findall(value))
+    return float(seconds) if 0 <= seconds <= LONGEST else None
 
 
 def dotted(keys: Keys) -> str:

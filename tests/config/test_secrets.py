@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from failhook.config import load_config
@@ -48,6 +50,8 @@ MISSING = {
     "file:nowhere": "nowhere: No such file or directory",
     "file:empty": "empty is empty",
     "file:binary": "binary is not text in UTF-8",
+    "file:pipe": "pipe is no regular file",
+    "file:.": " is no regular file",
 }
 
 
@@ -58,6 +62,7 @@ def test_a_secret_that_is_not_there_is_named_with_its_line(tmp_path, monkeypatch
     monkeypatch.delenv("NOBODY", raising=False)
     (tmp_path / "empty").write_text("\n", encoding="utf-8")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    os.mkfifo(tmp_path / "pipe")
 
     with pytest.raises(ConfigError) as caught:
         provided(tmp_path, f'[plugins.pager]\nurl = "x"\n[plugins.pager.to.ops]\nkey = "{value}"\n')

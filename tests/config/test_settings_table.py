@@ -58,6 +58,7 @@ WRONG = {
     "flag": (lambda read: read.flag("name", default=True), "name is 'ops'; it must be true or"),
     "seconds": (lambda read: read.seconds("name"), "name is 'ops'; it must be a time: seconds,"),
     "negative": (lambda read: read.seconds("minus"), "minus is -1; it must be a time: seconds, "),
+    "endless": (lambda read: read.seconds("long"), "long is 1000000000000.0; it must be a time:"),
     "above": (lambda read: read.seconds("nil", above=0), "nil is 0; it must be a time above 0:"),
     "choice": (
         lambda read: read.choice("mode", ("tall", "short")),
@@ -79,7 +80,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(case):
     read, message = WRONG[case]
 
     with pytest.raises(ConfigError) as caught:
-        read(table(minus=-1, nil=0, bad=["a = b", "b ~ c"]))
+        read(table(minus=-1, nil=0, long=1e12, bad=["a = b", "b ~ c"]))
 
     assert str(caught.value).startswith(f"plugins.pager.{message}")
     assert ("plugins", "pager") == caught.value.keys[:2]

@@ -99,6 +99,8 @@ class Secrets:
 
     def _file(self, name: str, keys: Keys) -> str:
         path = self.folder / Path(name).expanduser()
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise _missing(keys, f"file:{name}", f"{path} is no regular file")
         try:
             with path.open(encoding="utf-8") as file:
                 secret = file.read(_MOST + 1)

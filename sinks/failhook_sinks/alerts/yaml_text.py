@@ -25,6 +25,8 @@ def read_yaml(path: Path) -> tuple[object, Lines]:
     import yaml
 
     try:
+        if path.exists() and not path.is_file():
+            raise ConfigError(f"{path}: it is no regular file")
         text = path.read_text(encoding="utf-8-sig")
         node = cast("Any", yaml.compose(text, Loader=yaml.BaseLoader))
     except OSError as error:
@@ -54,9 +56,7 @@ class _Reader:
         self._count = 0
 
     def value(self, node: Any, keys: Keys) -> object:
-        self._count += 1
-        if self._count > _MOST:
-            raise self._wrong(node, f"it has more than {_MOST:,} values")
+        self._counted(node)
         self.lines.setdefault(keys, node.start_mark.line + 1)
         if node.id == "mapping":
             return self._mapping(node, keys)
@@ -74,6 +74,7 @@ class _Reader:
                 for each in value.value if value.id == "sequence" else (value,):
                     if each.id != "mapping":
                         raise self._wrong(value, "<< must name mappings")
+                    self._counted(each)
                     merged = {**self._mapping(each, keys), **merged}
                 continue
             if name.value in own:
@@ -81,6 +82,11 @@ class _Reader:
             self.lines[*keys, name.value] = name.start_mark.line + 1
             own[name.value] = self.value(value, (*keys, name.value))
         return {**merged, **own}
+
+    def _counted(self, node: Any) -> None:
+        self._count += 1
+        if self._count > _MOST:
+            raise self._wrong(node, f"it has more than {_MOST:,} values")
 
     def _wrong(self, node: Any, problem: str) -> ConfigError:
         return ConfigError(f"{self._path}:{node.start_mark.line + 1}: {problem}")

@@ -94,6 +94,11 @@ def test_what_the_file_cannot_say_stands_in_the_settings(tmp_path):
         read(tmp_path, FILE, route={"receiver": "team"})
 
 
+BOMB = "b0: &b0 {}\n" + "".join(
+    f"b{level}: &b{level} {{<<: [{', '.join([f'*b{level - 1}'] * 12)}]}}\n" for level in range(1, 9)
+)
+"""Mappings that merge themselves twelve times over, eight times: in 600 bytes."""
+
 WRONG = {
     "route:\n  receiver: team\n  routes:\n  - receiver: tema\n": (
         "alertmanager.yml:4: route.routes[0].receiver is 'tema'; did you mean team?"
@@ -114,6 +119,7 @@ WRONG = {
     "route: [\n": "alertmanager.yml:2: not valid YAML",
     "receivers: []\n": "alertmanager.yml:1: route is missing",
     "a: &a [*a]\nroute: *a\n": "nested too deeply",
+    BOMB: "it has more than 50,000 values",
 }
 
 
