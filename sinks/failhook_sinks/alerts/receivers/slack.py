@@ -74,6 +74,8 @@ class Slack:
         except SlackRefused as error:
             if error.retryable:
                 raise
+            if error.is_deleted:  # its thread would take the news, and nobody would see it
+                return self._memory(call.post(message, self.channel))
             _logger.info("receiver %s: the first message stays as it is: %s", self.name, error)
         shown = self.broadcast and notification.why in {Why.REMINDER, Why.RESOLVED}
         try:

@@ -74,6 +74,11 @@ class SlackRefused(Refused):
         )
 
     @property
+    def is_deleted(self) -> bool:
+        """Return whether the message that was to be updated is not there any more."""
+        return self.code == "message_not_found"
+
+    @property
     def for_thread(self) -> bool:
         """Return whether the message that was written before is not there any more."""
         return self.code in _GONE

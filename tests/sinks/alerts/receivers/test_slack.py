@@ -156,14 +156,37 @@ def test_a_receiver_that_was_opened_anew_goes_on_under_the_same_message(there, b
 
 
 def test_a_message_that_was_deleted_is_made_anew(there, bot):
-    """The news goes into the channel, and later news under that."""
+    """The news goes into the channel, though the thread would take it; later news under that."""
     memory = bot.send(notice())
     there.posted.clear()
 
     anew = bot.send(replace(notice(), why=Why.REMINDER, memory=memory))
+    bot.send(resolved(notice(memory=anew)))
 
-    assert [""] == [each.thread for each in there.posted]
-    assert there.posted[0].ts == json.loads(anew)["ts"]
+    first = json.loads(anew)["ts"]
+    assert ["", first] == [each.thread for each in there.posted]
+    assert first == there.posted[0].ts
+
+
+@pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message"])
+def test_a_message_that_cannot_be_changed_stays_and_has_the_news_under_it(there, bot, code):
+    """It is still there to be seen."""
+    memory = bot.send(notice())
+    there.answers = [Answer.error(code)]
+
+    assert memory == bot.send(replace(notice(), why=Why.REMINDER, memory=memory))
+    assert ["", there.posted[0].ts] == [each.thread for each in there.posted]
+
+
+def test_a_thread_that_is_gone_does_not_keep_the_news(there, bot):
+    """Slack's words where not even a reply is taken."""
+    memory = bot.send(notice())
+    there.answers = [Answer.error("edit_window_closed"), Answer.error("thread_not_found")]
+
+    anew = bot.send(replace(notice(), why=Why.REMINDER, memory=memory))
+
+    assert ["", ""] == [each.thread for each in there.posted]
+    assert there.posted[1].ts == json.loads(anew)["ts"]
 
 
 @pytest.mark.parametrize("memory", ["{", "[]", '{"to": "#other", "channel": "C1", "ts": "1"}'])
