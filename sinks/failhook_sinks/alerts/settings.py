@@ -13,6 +13,7 @@ from failhook_sinks.alerts.alertmanager_yaml import read_route_file
 from failhook_sinks.alerts.owners import Owner, read_owner
 from failhook_sinks.alerts.problems import Problems
 from failhook_sinks.alerts.receivers import open_receivers
+from failhook_sinks.alerts.receivers.http import split_url
 from failhook_sinks.alerts.routes import Reading, read_ours, read_tree
 from failhook_sinks.alerts.tree import Route
 
@@ -135,6 +136,8 @@ def _url(table: SettingsTable, name: str, fills: Sequence[str]) -> str:
     unknown = [each for each in _TO_FILL.findall(url) if each not in fills]
     if unknown:
         raise table.error(name, f"has {unknown[0]}; allowed: {', '.join(fills)}")
+    if url:
+        split_url(url, lambda problem: table.error(name, problem))
     return url
 
 

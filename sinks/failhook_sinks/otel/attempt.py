@@ -11,6 +11,7 @@ from typing import Final
 from failhook.plugin import EventType, FailureEvent, Phase, Task
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST: Final = 2**64 - 1
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ENDS: Final = frozenset({Phase.COMPLETED, Phase.RETRYABLE_FAILURE, Phase.PERMANENT_FAILURE})
 
@@ -54,8 +55,11 @@ def steps(event: FailureEvent) -> tuple[Step, ...]:
 
 
 def nanoseconds(moment: datetime) -> int:
-    """Return the time as OpenTelemetry has it: nanoseconds since 1970."""
-    return max(0, (moment - _EPOCH) // _MICROSECOND) * 1_000
+    """Return the time as OpenTelemetry has it: nanoseconds since 1970, until July 2554.
+
+    What is outside is the nearest there is: its field has 64 bits (``fixed64``).
+    """
+    return min(max(0, (moment - _EPOCH) // _MICROSECOND) * 1_000, _LATEST)
 
 
 def trace_id(task: Task) -> int:

@@ -36,6 +36,17 @@ def test_a_span_lasts_as_long_as_the_attempt_did(sink, collector):
     )
 
 
+@pytest.mark.parametrize(("year", "expected"), [(1, 0), (2555, 2**64 - 1), (9999, 2**64 - 1)])
+def test_a_time_that_has_no_number_is_the_nearest_that_has_one(sink, collector, year, expected):
+    """A host whose clock is wrong loses no span."""
+    at = START.replace(year=year)
+
+    tell(sink, an_event(started_at=at, ended_at=at, observed_at=at, phases=PhaseHistory()))
+
+    (span,) = collector.spans
+    assert (expected, expected) == (span.start, span.end)
+
+
 @pytest.mark.parametrize(
     ("details", "result"),
     [

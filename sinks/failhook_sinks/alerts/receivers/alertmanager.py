@@ -17,6 +17,7 @@ from typing import Any, Final, cast
 
 from failhook.plugin import Clock, ConfigError, EventType, SettingsTable, Undelivered, to_rfc3339
 from failhook_sinks.alerts.entry import Entry
+from failhook_sinks.alerts.inert import inert
 from failhook_sinks.alerts.model import Alert, Notification, Status
 from failhook_sinks.alerts.receivers.http import (
     Endpoint,
@@ -150,7 +151,7 @@ class Alertmanager:
             until = max(alert.starts_at, alert.ends_at or now)
         document = {
             "labels": {**labels, **self.labels},
-            "annotations": {name: value for name, value in told.items() if value},
+            "annotations": {name: inert(value) for name, value in told.items() if value},
             "startsAt": to_rfc3339(alert.starts_at),
             "endsAt": to_rfc3339(until),
         }

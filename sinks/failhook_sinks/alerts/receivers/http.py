@@ -92,6 +92,21 @@ class Endpoint:
         return " ".join(printable.split())
 
 
+def split_url(url: str, wrong: Callable[[str], Exception]) -> tuple[SplitResult, str]:
+    """Return the parts of a URL of http or https, and its place; raises what `wrong` makes."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise wrong(f"is not a URL; {_MUST}") from None
+    if parts.scheme not in {"https", "http"} or not parts.hostname:
+        raise wrong(f"is not such a URL; {_MUST}")
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise wrong("has characters that no URL has; write them with %")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return parts, f"{host}:{port}" if port else host
+
+
 def read_endpoint(
     url: str, wrong: Callable[[str], Exception], headers: Mapping[str, str], *secrets: str
 ) -> Endpoint:
@@ -103,17 +118,7 @@ def read_endpoint(
         headers: for every request.
         secrets: what else no message may repeat.
     """
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        raise wrong(f"is not a URL; {_MUST}") from None
-    if parts.scheme not in {"https", "http"} or not parts.hostname:
-        raise wrong(f"is not such a URL; {_MUST}")
-    if not url.isascii() or not url.isprintable() or " " in url:
-        raise wrong("has characters that no URL has; write them with %")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    place = f"{host}:{port}" if port else host
+    parts, place = split_url(url, wrong)
     sent = dict(headers)
     if parts.username is not None:
         user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"

@@ -6,6 +6,7 @@ that are secrets.
 
 from __future__ import annotations
 
+import json
 import logging
 from http.client import HTTPResponse
 from typing import Any, Final, cast
@@ -18,6 +19,8 @@ from failhook_sinks.alerts.receivers.connection import TimeLeft, opener
 from failhook_sinks.alerts.receivers.http import CONNECT
 
 _MOST_READ: Final = 1_000_000
+_USED: Final = ("ok", "error", "channel", "ts")
+_FLAT: Final = (str, bool)
 _NOWHERE: Final = logging.Logger("failhook.slack", logging.CRITICAL + 1)  # noqa: LOG001 - of no tree
 
 
@@ -36,9 +39,7 @@ class BotClient(WebClient):
         req: Request,
     ) -> dict[str, Any]:
         status, headers, body = self._open(req)
-        # The client cannot read other JSON than an object, and repeats what is no JSON.
-        said = body if body.lstrip().startswith("{") else "{}"
-        return {"status": status, "headers": headers, "body": said}
+        return {"status": status, "headers": headers, "body": _said(body)}
 
 
 class HookClient(WebhookClient):
@@ -51,6 +52,21 @@ class HookClient(WebhookClient):
     def _perform_http_request_internal(self, url: str, req: Request) -> WebhookResponse:
         status, headers, body = self._open(req)
         return WebhookResponse(url=url, status_code=status, body=body, headers=headers)
+
+
+def _said(body: str) -> str:
+    """Return what is used of an answer, as a JSON object; none of it where it is no such thing.
+
+    The client raises anything for what it cannot read, and repeats it.
+    """
+    try:
+        document: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return "{}"
+    if not isinstance(document, dict):
+        return "{}"
+    answer = cast("dict[str, object]", document)
+    return json.dumps({name: answer[name] for name in _USED if isinstance(answer.get(name), _FLAT)})
 
 
 class _Opening:

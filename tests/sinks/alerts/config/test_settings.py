@@ -118,6 +118,10 @@ WRONG = {
     ROUTE.replace('type = "webhook"', 'type = "web"'): "chat.type is 'web'; did you mean webhook?",
     ROUTE.replace("url =", "uri ="): "receivers.chat.url is missing",
     'docs_url = "https://example.org/{why}"\n' + ROUTE: "docs_url has {why}; allowed: {reason}",
+    'docs_url = "x"\n' + ROUTE: "docs_url is not such a URL",
+    'run_url = "\\u0000"\n' + ROUTE: "run_url is not such a URL",
+    'run_url = "https://example.org/a\\u0000"\n' + ROUTE: "run_url has characters that no URL has",
+    'run_url = "javascript://x/{run_id}"\n' + ROUTE: "run_url is not such a URL",
     'route_file = "nowhere.yml"\n' + RECEIVERS: "nowhere.yml: No such file or directory",
 }
 

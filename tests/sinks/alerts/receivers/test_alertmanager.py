@@ -85,7 +85,7 @@ def test_an_alert_says_who_it_is_in_labels_and_the_rest_in_annotations(real):
         "summary": "annotated/load failed for good",
     }.items() <= told.items()
     assert "Verdict: application UserException (confirmed)" in told["description"]
-    assert "UserException" in told["runbook_url"]
+    assert "/userexception." in told["runbook_url"]
     assert "http://l/1" == told["log_url"] == held["generatorURL"]
 
 
@@ -196,6 +196,20 @@ def test_a_thousand_hostile_alerts_are_all_taken(real):
     assert 1_000 == len(held)
     assert {"app_kubernetes_io_name", "_0", "gr__e"} <= held[0]["labels"].keys()
     assert "9000" == held[0]["annotations"]["not_shown"]
+
+
+def test_no_annotation_hides_anything():
+    """Not even those that are short, such as the run's id and the node."""
+    details = replace(NODE, node=f"n{HOSTILE}", executor=f"x{HOSTILE}", code=f"c{HOSTILE}")
+    with listening() as server:
+        receiver = opened(alertmanager, urls=[server.url])
+
+        receiver.send(notice(alert(Task("nightly", "load", run_id=HOSTILE), details=details)))
+
+        ((body,),) = (json.loads(body) for body in server.bodies)
+    told = body["annotations"]
+    assert {"run_id", "executor", "code"} <= told.keys()
+    assert [] == [name for name, text in told.items() if not text.replace("\n", "").isprintable()]
 
 
 def test_what_is_refused_goes_with_its_summary_alone():

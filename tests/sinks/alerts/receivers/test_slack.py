@@ -258,7 +258,13 @@ def test_slack_says_when_to_come_again(there, bot, hook):
 
 
 @pytest.mark.parametrize(
-    "answer", [Answer(500, "<html>"), Answer(200, "<html>log in"), Answer(200, "[1]"), Answer(502)]
+    "answer",
+    [
+        *(Answer(500, "<html>"), Answer(200, "<html>log in"), Answer(200, "[1]"), Answer(502)),
+        Answer(200, f'{{"ok": {"[" * 100_000}'),
+        Answer(200, f'{{"ok": false, "at": {"9" * 5_000}}}'),
+    ],
+    ids=lambda answer: answer.body[:12],
 )
 def test_an_answer_that_is_none_of_slacks_may_pass(there, bot, hook, answer):
     """A gateway in front of Slack is ill; nothing counts as delivered."""
