@@ -112,7 +112,7 @@ def test_what_people_were_told_is_what_is_true(steps):
             assert failing == open_alerts
 
     assert "" == group.note
-    assert {} == dict(group.state.items(""))
+    assert {} == dict(group.state.items("open/"))
 
 
 ALL_WELL = [("look", 0, 0), *(("well", job, 0) for job in range(3)), ("look", 0, 0)]
@@ -133,7 +133,7 @@ def test_a_digest_holds_ten_thousand_tasks():
     assert (1_000, TASKS - 1_000, TASKS) == (len(first.alerts), first.more, first.failures)
     assert size <= MAX_NOTE
     assert (Why.CHANGED, TASKS - 100) == (second.why, len(read_state(group.note).episodes))
-    assert TASKS - 100 == len(group.state.items(""))
+    assert TASKS - 100 == len(group.state.items("open/"))
 
 
 @pytest.mark.parametrize(("size", "most"), [(100_000, 10_000), (3_800_000, 200)])
@@ -151,7 +151,7 @@ def test_a_note_is_never_longer_than_is_allowed(size, most, monkeypatch):
 
     assert len(group.note) < size + 20_000
     assert len(kept.episodes) < 300 == len(kept.episodes) + kept.beyond == kept.failures
-    assert len(kept.episodes) == len(group.state.items(""))
+    assert len(kept.episodes) == len(group.state.items("open/"))
     (notification,) = group.receiver.sent
     assert 300 == len(notification.alerts) + notification.more
 
@@ -168,7 +168,7 @@ def test_what_comes_late_changes_nothing_of_what_is_newer():
     (alert,) = group.receiver.sent[0].alerts
     assert ("run-2", 2, 2) == (alert.event.task.run_id, alert.count, alert.runs)
     assert "" == group.note
-    assert {} == dict(group.state.items(""))
+    assert {} == dict(group.state.items("open/"))
 
 
 def test_counts_of_a_threshold_have_their_bound(monkeypatch):
