@@ -76,6 +76,44 @@ def test_a_run_that_was_under_way_makes_no_other_good(make: MakePipeline, heard:
     assert ["later"] == recoveries(heard)
 
 
+def test_a_run_that_failed_is_made_good_whatever_became_of_runs_beside_it(
+    make: MakePipeline, heard: Recorder
+) -> None:
+    """That the newest failure was taken back, or is too new, hides no older one."""
+    clock = SetClock()
+    pipeline = make(clock=clock)
+    first, second = pipeline.started(night("a")), pipeline.started(night("b"))
+    pipeline.failed(first, Evidence.exception(KeyError("a")))
+    clock.go_on(1)
+    third = pipeline.started(night("c"))
+    clock.go_on(1)
+    pipeline.failed(second, Evidence.exception(KeyError("b")))
+    pipeline.succeeded(third)
+    assert ["c"] == recoveries(heard)
+    assert "KeyError: 'a'" == heard.events[-1].first_error
+
+    pipeline.failed(first.next_attempt(), Evidence.exception(KeyError("a")))
+    pipeline.succeeded(second)
+    clock.go_on(1)
+    ran(pipeline, clock, night("d"), fails=False)
+    assert ["c", "b", "d"] == recoveries(heard)
+
+
+def test_a_failure_whose_retry_never_came_is_made_good_too(
+    make: MakePipeline, heard: Recorder
+) -> None:
+    """The task was cleared, or its scheduler gave it up: the job is well with its next success."""
+    clock = SetClock()
+    pipeline = make(Policy(retries=1), clock=clock)
+    ran(pipeline, clock, night("mon"), fails=True)
+
+    ran(pipeline, clock, replace(night("mon"), generation=2), fails=False)
+    ran(pipeline, clock, night("tue"), fails=False)
+
+    (recovered,) = [each for each in heard.events if each.type is EventType.RECOVERED]
+    assert ("mon", 2) == (recovered.task.run_id, recovered.task.generation)
+
+
 def test_a_success_whose_start_nobody_saw_counts_as_begun_now(
     make: MakePipeline, heard: Recorder
 ) -> None:

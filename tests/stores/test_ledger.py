@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from failhook.gate.ledger import AttemptState, LastFailure, Owner
+from failhook.gate.ledger import MOST_LAST_FAILURES, AttemptState, LastFailure, Owner
 from tests.stores.samples import (
     LATER,
     NOW,
@@ -257,24 +257,36 @@ def test_text_that_no_utf8_writer_accepts_is_kept(store):
         assert task == transaction.attempt(task.attempt_key).task
 
 
-def test_the_last_failure_of_a_job_is_the_newest_and_is_forgotten_once(store):
-    """Whoever reports it last; of two that recover from it one is told so."""
+def test_the_last_failures_of_a_job_are_each_runs_newest_and_are_forgotten_once(store):
+    """Whoever reports it last; of two that recover from one of them one is told so."""
     newer, older = LastFailure("a/b/c", "a/b/c/2/1", LATER), LastFailure("a/b/c", "a/b/c/1/1", NOW)
+    beside = LastFailure("a/b/d", "a/b/d/1/1", NOW)
     with store.transaction() as transaction:
-        transaction.save_last_failure(newer)
-        transaction.save_last_failure(older)
-        transaction.save_last_failure(LastFailure("a/b/d", "a/b/d/1/1", NOW))
+        for failure in (newer, older, newer._replace(failed_at=NOW), beside):
+            transaction.save_last_failure(failure)
     with store.transaction() as transaction:
-        assert newer == transaction.last_failure("a/b/c")
-        assert not transaction.forget_last_failure(older)
+        assert [newer, older] == transaction.last_failures("a/b/c")
+        assert not transaction.forget_last_failure(newer._replace(failed_at=NOW))
         assert transaction.forget_last_failure(newer)
         assert not transaction.forget_last_failure(newer)
-        assert None is transaction.last_failure("a/b/c")
     with store.transaction() as transaction:
-        assert None is transaction.last_failure("a/b/c")
-        assert LastFailure("a/b/d", "a/b/d/1/1", NOW) == transaction.last_failure("a/b/d")
+        assert [older] == transaction.last_failures("a/b/c")
+        assert [beside] == transaction.last_failures("a/b/d")
 
     store.forget(LATER)
 
     with store.transaction() as transaction:
-        assert None is transaction.last_failure("a/b/d")
+        assert [] == transaction.last_failures("a/b/d")
+
+
+def test_a_job_that_always_fails_is_known_by_its_newest_failures_alone(store):
+    """What is kept of it does not grow with its runs."""
+    failures = [
+        LastFailure("a/b/c", f"a/b/c/{number}/1", NOW + timedelta(seconds=number))
+        for number in range(MOST_LAST_FAILURES + 2)
+    ]
+    with store.transaction() as transaction:
+        for failure in failures:
+            transaction.save_last_failure(failure)
+    with store.transaction() as transaction:
+        assert failures[:1:-1] == transaction.last_failures("a/b/c")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from failhook.decision import Charge, Decision
 from failhook.details import FailureDetails
@@ -140,13 +140,17 @@ class Account(NamedTuple):
     closed: str = ""
 
 
+MOST_LAST_FAILURES: Final = 50
+"""Failed runs of one job that are known, the newest ones."""
+
+
 class LastFailure(NamedTuple):
-    """That a job failed for good, and no run of it that began later has succeeded yet.
+    """That a run of a job failed, and none that began later has succeeded yet.
 
     Attributes:
         job: the job's key, with the map index of the task where it has one.
-        key: the task that failed.
-        failed_at: when, UTC.
+        key: the task that failed: one run.
+        failed_at: when it did the last time, UTC.
     """
 
     job: str
@@ -193,12 +197,12 @@ class Ledger(Protocol):
         """Write an attempt, new or changed."""
         ...
 
-    def last_failure(self, job: str) -> LastFailure | None:
-        """Return the failure that a job has not recovered from, the newest one."""
+    def last_failures(self, job: str) -> Sequence[LastFailure]:
+        """Return what a job has not recovered from, one for each run that failed, newest first."""
         ...
 
     def save_last_failure(self, failure: LastFailure) -> None:
-        """Write it, unless a newer one of the job is known."""
+        """Write it, unless a newer one of the run is known; forget the oldest of too many."""
         ...
 
     def forget_last_failure(self, failure: LastFailure) -> bool:

@@ -199,7 +199,7 @@ class Records:
             closed=account.closed or (_closed_by(decision) if done is None else SUCCEEDED),
         )
         ledger.save_account(account)
-        if done is None and account.closed and not simulated:
+        if done is None and not simulated:
             note_failure(ledger, event)
         if done is None or told:  # of the recovery, when the task was closed
             return decision, (event,)
@@ -299,7 +299,9 @@ class Records:
         ledger.save_account(account)
         events: list[FailureEvent] = []
         failures = [each.details for each in attempts if each.details is not None]
-        earlier = recovered_run(ledger, attempt, now) if closes and not simulated else None
+        earlier = None
+        if closes and not simulated:
+            earlier = recovered_run(ledger, attempt, now, had_failed=bool(failures))
         if closes and failures:
             last = Failure(failures[-1])
             events.append(self._event(EventType.RECOVERED, attempt, account, last))

@@ -15,36 +15,38 @@ def job_of(task: Task) -> str:
 
 
 def note_failure(ledger: Ledger, event: FailureEvent) -> None:
-    """Remember that a run of a job has failed for good, or waits for a person."""
+    """Remember that a run of a job has failed, whatever is to follow: the retry may never come."""
     failed_at = event.ended_at or event.observed_at
     ledger.save_last_failure(LastFailure(job_of(event.task), event.task.key, failed_at))
 
 
 def recovered_run(
-    ledger: Ledger, attempt: Attempt, now: datetime
+    ledger: Ledger, attempt: Attempt, now: datetime, *, had_failed: bool
 ) -> tuple[Account, Attempt] | None:
-    """Return the run that a success makes good, with its last failed attempt; None without one.
+    """Return the newest other run that a success makes good, and its last failed attempt, or None.
 
-    It is forgotten, so that one success only is told so. A run that was under way when the other
-    one failed makes nothing good; one whose start nobody saw counts as begun now.
+    All that it makes good is forgotten, so that one success only is told so. A run that was under
+    way when another one failed makes nothing of that good; one whose start nobody saw counts as
+    begun now.
 
     Args:
         ledger: within one transaction.
         attempt: what has succeeded.
         now: UTC.
+        had_failed: whether attempts of the same run failed: it is they that are told of then. No
+            other run is looked at, so that two such runs do not wait for each other.
     """
     task = attempt.task
-    failure = ledger.last_failure(job_of(task))
-    if failure is None:
-        return None
-    own = failure.key == task.key
-    if not own and (attempt.opened_at or now) < failure.failed_at:
-        return None
-    if own:
-        ledger.forget_last_failure(failure)
-        return None
-    account = ledger.account(failure.key)  # first: it is locked before the job is
-    failed = [each for each in ledger.attempts(failure.key) if each.details is not None]
-    if not ledger.forget_last_failure(failure) or account is None or not failed:
-        return None
-    return account, failed[-1]
+    began = attempt.opened_at or now
+    failures = ledger.last_failures(job_of(task))
+    over = [each for each in failures if each.key == task.key or each.failed_at <= began]
+    found: tuple[Account, Attempt] | None = None
+    for failure in () if had_failed else over:
+        account = ledger.account(failure.key)  # first: it is locked before the job is
+        failed = [each for each in ledger.attempts(failure.key) if each.details is not None]
+        if account is not None and failed:
+            found = account, failed[-1]
+            break
+    in_order = sorted(over, key=lambda failure: failure.key)  # as everybody else locks them
+    forgotten = [ledger.forget_last_failure(failure) for failure in in_order]
+    return found if any(forgotten) else None

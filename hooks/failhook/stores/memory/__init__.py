@@ -8,7 +8,13 @@ from typing import Final
 
 from failhook.errors import StoreError
 from failhook.event import FailureEvent
-from failhook.gate.ledger import Account, Attempt, AttemptState, LastFailure
+from failhook.gate.ledger import (
+    MOST_LAST_FAILURES,
+    Account,
+    Attempt,
+    AttemptState,
+    LastFailure,
+)
 from failhook.outbox.port import Bounds
 from failhook.outbox.reading import Side, StoreReport, Tally
 from failhook.stores.memory.groups import MemoryGroups
@@ -44,7 +50,7 @@ class MemoryStore(MemoryGroups):
         self.accounts: dict[str, Account] = {}
         self.attempts: dict[str, dict[str, Attempt]] = {}
         self.open: dict[str, Attempt] = {}
-        self.last_failures: dict[str, LastFailure] = {}
+        self.last_failures: dict[str, dict[str, LastFailure]] = {}
         self._state: dict[tuple[str, str], str] = {}
         self._changing = False
 
@@ -66,11 +72,12 @@ class MemoryStore(MemoryGroups):
             self.open.pop(attempt_key, None)
         self._ended_attempts -= self._ended.pop(key)
 
-    def keep_last_failure(self, failure: LastFailure) -> None:
-        """Write the last failure of a job, and forget the oldest; the caller has the lock."""
+    def keep_last_failures(self, job: str, failures: dict[str, LastFailure]) -> None:
+        """Write the last failures of a job, and forget the oldest; the caller has the lock."""
         known = self.last_failures
-        known.pop(failure.job, None)
-        known[failure.job] = failure
+        known.pop(job, None)
+        if failures:
+            known[job] = failures
         if len(known) > self._keep:
             del known[next(iter(known))]
 
@@ -139,9 +146,12 @@ class MemoryStore(MemoryGroups):
     def forget(self, before: datetime) -> int:
         with self.lock:
             self.forget_log(before)
-            for failure in [*self.last_failures.values()]:
-                if failure.failed_at < before:
-                    del self.last_failures[failure.job]
+            for job, failures in [*self.last_failures.items()]:
+                kept = {key: each for key, each in failures.items() if each.failed_at >= before}
+                if kept:
+                    self.last_failures[job] = kept
+                else:
+                    del self.last_failures[job]
             waiting = {row.event.task.key for row in self._rows.values()}
             old = [
                 key
@@ -175,7 +185,7 @@ class MemoryTransaction:
         self._store = store
         self._accounts: dict[str, Account] = {}
         self._attempts: dict[str, Attempt] = {}
-        self._last_failures: dict[str, LastFailure | None] = {}
+        self._last_failures: dict[str, dict[str, LastFailure]] = {}
         self._events: list[tuple[FailureEvent, Sequence[str], datetime]] = []
 
     def commit(self) -> None:
@@ -189,11 +199,8 @@ class MemoryTransaction:
                 store.open.pop(attempt_key, None)
         for account in self._accounts.values():
             store.keep_account(account)
-        for job, failure in self._last_failures.items():
-            if failure is None:
-                store.last_failures.pop(job, None)
-            else:
-                store.keep_last_failure(failure)
+        for job, failures in self._last_failures.items():
+            store.keep_last_failures(job, failures)
         for event, plugins, now in self._events:
             store.add(event, plugins, now)
 
@@ -241,21 +248,30 @@ class MemoryTransaction:
     def save_attempt(self, attempt: Attempt) -> None:
         self._attempts[attempt.task.attempt_key] = attempt
 
-    def last_failure(self, job: str) -> LastFailure | None:
-        if job in self._last_failures:
-            return self._last_failures[job]
-        return self._store.last_failures.get(job)
+    def last_failures(self, job: str) -> Sequence[LastFailure]:
+        return sorted(self._failures(job).values(), key=lambda each: each.failed_at, reverse=True)
 
     def save_last_failure(self, failure: LastFailure) -> None:
-        known = self.last_failure(failure.job)
-        if known is None or failure.failed_at >= known.failed_at:
-            self._last_failures[failure.job] = failure
+        failures = self._failures(failure.job)
+        known = failures.get(failure.key)
+        if known is None or failure.failed_at > known.failed_at:
+            failures[failure.key] = failure
+        if len(failures) > MOST_LAST_FAILURES:
+            del failures[min(failures, key=lambda key: failures[key].failed_at)]
+        self._last_failures[failure.job] = failures
 
     def forget_last_failure(self, failure: LastFailure) -> bool:
-        if self.last_failure(failure.job) != failure:
+        failures = self._failures(failure.job)
+        if failures.get(failure.key) != failure:
             return False
-        self._last_failures[failure.job] = None
+        del failures[failure.key]
+        self._last_failures[failure.job] = failures
         return True
+
+    def _failures(self, job: str) -> dict[str, LastFailure]:
+        """Return what this transaction may change; the store has its own until it commits."""
+        changed = self._last_failures.get(job)
+        return dict(self._store.last_failures.get(job, {})) if changed is None else changed
 
     def enqueue(self, event: FailureEvent, plugins: Sequence[str], due: datetime) -> None:
         self._events.append((event, plugins, due))

@@ -452,13 +452,19 @@ SELECT CASE $1::text
 FROM {schema}.attempts
 WHERE closed_at >= $2 AND closed_at IS NOT NULL AND state = 'failed' GROUP BY value;
 
--- name: last_failure (job)
-SELECT key, failed_at FROM {schema}.last_failures WHERE job = $1;
+-- name: last_failures (job)
+SELECT key, failed_at FROM {schema}.last_failures WHERE job = $1 ORDER BY failed_at DESC, key;
 
 -- name: save_last_failure (job, key, failed at)
 INSERT INTO {schema}.last_failures AS known (job, key, failed_at) VALUES ($1, $2, $3)
-ON CONFLICT (job) DO UPDATE SET key = excluded.key, failed_at = excluded.failed_at
-WHERE excluded.failed_at >= known.failed_at;
+ON CONFLICT (job, key) DO UPDATE SET failed_at = excluded.failed_at
+WHERE excluded.failed_at > known.failed_at;
+
+-- name: trim_last_failures (job, how many stay): what somebody else is at is trimmed the next time
+DELETE FROM {schema}.last_failures WHERE job = $1 AND key = ANY (ARRAY(
+    SELECT key FROM {schema}.last_failures WHERE job = $1 AND key = ANY (ARRAY(
+        SELECT key FROM {schema}.last_failures WHERE job = $1 ORDER BY failed_at DESC OFFSET $2))
+    FOR UPDATE SKIP LOCKED));
 
 -- name: forget_last_failure (job, key, failed at)
 DELETE FROM {schema}.last_failures WHERE job = $1 AND key = $2 AND failed_at = $3;

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from failhook.errors import StoreError
 from failhook.event import FailureEvent
-from failhook.gate.ledger import Account, Attempt, LastFailure
+from failhook.gate.ledger import MOST_LAST_FAILURES, Account, Attempt, LastFailure
 from failhook.log import say
 from failhook.stores.records import Texts, from_micros, to_micros
 from failhook.stores.rows import account_from, account_row, attempt_from, attempt_row
@@ -109,12 +109,13 @@ class SqlTransaction:
         self._hold(attempt.task.key)
         self._cursor.execute(self._sql["save_attempt"], attempt_row(attempt, self._texts))
 
-    def last_failure(self, job: str) -> LastFailure | None:
-        row = self._ask("last_failure", job).fetchone()
-        return None if row is None else LastFailure(job, row[0], from_micros(row[1]))
+    def last_failures(self, job: str) -> Sequence[LastFailure]:
+        rows = self._ask("last_failures", job).fetchall()
+        return [LastFailure(job, key, from_micros(failed_at)) for key, failed_at in rows]
 
     def save_last_failure(self, failure: LastFailure) -> None:
         self._ask("save_last_failure", failure.job, failure.key, to_micros(failure.failed_at))
+        self._ask("trim_last_failures", failure.job, MOST_LAST_FAILURES)
 
     def forget_last_failure(self, failure: LastFailure) -> bool:
         at = to_micros(failure.failed_at)

@@ -360,13 +360,17 @@ SELECT CASE ?1
     sum(charge = 'infra')
 FROM attempts WHERE closed_at >= ?2 AND closed_at IS NOT NULL AND state = 'failed' GROUP BY value;
 
--- name: last_failure (job)
-SELECT key, failed_at FROM last_failures WHERE job = ?;
+-- name: last_failures (job)
+SELECT key, failed_at FROM last_failures WHERE job = ? ORDER BY failed_at DESC, key;
 
 -- name: save_last_failure (job, key, failed at)
 INSERT INTO last_failures (job, key, failed_at) VALUES (?, ?, ?)
-ON CONFLICT (job) DO UPDATE SET key = excluded.key, failed_at = excluded.failed_at
-WHERE excluded.failed_at >= last_failures.failed_at;
+ON CONFLICT (job, key) DO UPDATE SET failed_at = excluded.failed_at
+WHERE excluded.failed_at > last_failures.failed_at;
+
+-- name: trim_last_failures (job, how many stay)
+DELETE FROM last_failures WHERE job = ?1 AND key IN (
+    SELECT key FROM last_failures WHERE job = ?1 ORDER BY failed_at DESC LIMIT -1 OFFSET ?2);
 
 -- name: forget_last_failure (job, key, failed at)
 DELETE FROM last_failures WHERE job = ? AND key = ? AND failed_at = ?;
