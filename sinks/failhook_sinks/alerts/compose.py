@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -43,7 +43,7 @@ def compose(
     firing = sorted(state.firing, key=_newest_first)
     over = sorted(state.over if send_resolved else (), key=_newest_first)
     shown = [*firing[:MOST], *over[:MOST]]
-    alerts = [_alert(episode, state.labels) for episode in shown]
+    alerts = [_alert(episode) for episode in shown]
     return Notification(
         receiver=state.receiver,
         group_key=key,
@@ -116,11 +116,11 @@ def _event_of(dropped: DroppedEvents, text: str, observer: str) -> FailureEvent:
     )
 
 
-def _alert(episode: Episode, shared: Mapping[str, str]) -> Alert:
+def _alert(episode: Episode) -> Alert:
     event = episode.newest()
     return Alert(
         fingerprint=episode.fingerprint,
-        labels=episode.labels or {**labels_of(event), **shared},
+        labels=episode.labels,
         status=Status.RESOLVED if episode.resolved else Status.FIRING,
         starts_at=from_micros(episode.since),
         ends_at=_ended(episode),

@@ -47,7 +47,7 @@ class Episode:
         once: whether it ends with the notice that tells of it: nothing will ever resolve it.
         held: the count that must be reached before anything is said of it; None where that was.
         event: the newest failure without what takes much room, as JSON; "" where there is no room.
-        labels: of that failure; none where there is no room.
+        labels: of that failure.
         live: the newest failure in full, while it is in hand.
     """
 
@@ -116,11 +116,28 @@ class Episode:
             return self.live
         return FailureEvent.from_json(self.event) if self.event else self._sketch()
 
-    def to_json(self, *, detailed: bool) -> str:
+    def differing_labels(self, shared: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the labels that neither the gist nor what the group has in common tells.
+
+        Args:
+            shared: by the group; what this alert has not got is "" in the answer.
+        """
+        told = {**self._gist_labels(), **shared}
+        less = {name: "" for name in told if name not in self.labels}
+        more = {name: text for name, text in self.labels.items() if told.get(name) != text}
+        return less | more
+
+    def restore_labels(self, shared: Mapping[str, str], differing: Mapping[str, str]) -> None:
+        """Undo `differing_labels`."""
+        labels = {**self._gist_labels(), **shared, **differing}
+        self.labels = {name: text for name, text in labels.items() if text}
+
+    def to_json(self, *, detailed: bool, labels: int) -> str:
         """Return it in few characters.
 
         Args:
-            detailed: with the newest failure and its labels.
+            detailed: with the newest failure.
+            labels: where the group keeps the labels that differ.
         """
         document = {
             "f": self.fingerprint,
@@ -137,7 +154,7 @@ class Episode:
             "e": self.resolved,
             "o": int(self.once),
             "d": self.event if detailed else "",
-            "l": dict(self.labels) if detailed else {},
+            "l": labels,
         }
         kept = {name: value for name, value in document.items() if value}
         if self.held is not None:
@@ -168,8 +185,17 @@ class Episode:
             once=bool(document.get("o")),
             held=document.get("h"),
             event=document.get("d", ""),
-            labels=document.get("l", {}),
         )
+
+    def _gist_labels(self) -> Mapping[str, str]:
+        namespace, workflow, name, _, _, kind, reason = self.gist
+        return {
+            "namespace": namespace,
+            "workflow": workflow,
+            "task": name,
+            "kind": kind,
+            "reason": reason,
+        }
 
     def _sketch(self) -> FailureEvent:
         namespace, workflow, name, run_id, map_index, kind, reason = self.gist

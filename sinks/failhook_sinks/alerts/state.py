@@ -13,7 +13,7 @@ from failhook_sinks.alerts.episode import Episode, fingerprint_of, hashed, job_i
 from failhook_sinks.alerts.moments import began_at, happened_at, to_micros
 from failhook_sinks.alerts.tree import Threshold
 
-VERSION: Final = 1
+VERSION: Final = 2
 MOST_ALERTS: Final = 10_000
 """Alerts that a group tells apart; more are only counted."""
 MOST_DETAILS: Final = 1_000
@@ -168,7 +168,8 @@ class GroupState:
         """Return it as a note; "" for a group of which nothing is left to know."""
         if not (self.episodes or self.ghosts or self.hits):
             return ""
-        alerts = list(self._written())
+        differing: dict[str, int] = {}
+        alerts = list(self._written(differing))
         head = json.dumps(
             {
                 "version": VERSION,
@@ -181,21 +182,26 @@ class GroupState:
                 "hits": self.hits,
             }
         )
-        return f'{head[:-1]}, "alerts": [{",".join(alerts)}]}}'
+        labels = ",".join(differing)
+        return f'{head[:-1]}, "differing": [{labels}], "alerts": [{",".join(alerts)}]}}'
 
-    def _written(self) -> Iterator[str]:
+    def _written(self, differing: dict[str, int]) -> Iterator[str]:
+        """Yield each alert, and number the labels in which they differ: many have the same."""
         size, details, room = 0, 0, DETAILS_SIZE
         for episode in list(self.episodes.values()):
             if details < MOST_DETAILS and room > 0:
                 room -= len(episode.detail())
                 details += bool(episode.event)
-            text = episode.to_json(detailed=room > 0 and details <= MOST_DETAILS)
-            size += len(text)
+            labels = json.dumps(episode.differing_labels(self.labels), sort_keys=True)
+            place = differing.get(labels, len(differing))
+            text = episode.to_json(detailed=room > 0 and details <= MOST_DETAILS, labels=place)
+            size += len(text) + (0 if labels in differing else len(labels))
             if size > NOTE_SIZE:
                 self.beyond += episode.count
                 self.settled.append((episode.job, episode.index_key))
                 del self.episodes[episode.fingerprint]
             else:
+                differing[labels] = place
                 yield text
 
     def _of(self, job: str) -> Sequence[Episode]:
@@ -245,7 +251,12 @@ def read_state(note: str) -> GroupState:
 def _read(document: Any) -> GroupState:
     if document["version"] != VERSION:
         raise ValueError(f"version {document['version']}")
-    episodes = [Episode.from_dict(alert) for alert in document["alerts"]]
+    episodes: list[Episode] = []
+    for alert in document["alerts"]:
+        episode = Episode.from_dict(alert)
+        differing = document["differing"][alert.get("l", 0)]
+        episode.restore_labels(document["labels"], differing)
+        episodes.append(episode)
     return GroupState(
         receiver=document["receiver"],
         labels=document["labels"],

@@ -156,6 +156,27 @@ def test_a_note_is_never_longer_than_is_allowed(size, most, monkeypatch):
     assert 300 == len(notification.alerts) + notification.more
 
 
+def test_an_alert_keeps_its_labels_where_there_is_no_room_for_its_details(monkeypatch):
+    """By its labels Alertmanager knows it: a reminder or a resolve with others is another alert."""
+    monkeypatch.setattr(state_module, "DETAILS_SIZE", 2_000)
+    group = Group(repeat_interval=1.0)
+    for number in range(20):
+        made = failure(number, number % 2, 1, number)
+        group.add(replace(made, task=replace(made.task, labels={"team": f"t{number % 3}"})))
+    group.look()
+    group.clock.seconds = 60.0
+    group.look()
+    for number in range(20):
+        group.add(recovery(number, 2, 60))
+    group.look()
+
+    new, reminder, over = (
+        {alert.fingerprint: alert.labels for alert in each.alerts} for each in group.receiver.sent
+    )
+    assert 20 == len(new)
+    assert new == reminder == over
+
+
 def test_what_comes_late_changes_nothing_of_what_is_newer():
     """A failure that is delivered after a later one counts, and the newest stays the newest."""
     group = Group()
