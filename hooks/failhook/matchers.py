@@ -18,6 +18,10 @@ _SHAPE: Final = re.compile(
 )
 
 
+_ESCAPE: Final = re.compile(r"""\\([\\"n])""")
+"""What a backslash stands before in quotes, as in Alertmanager; before all else it is one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Matcher:
     """One condition on a label; a label that is missing counts as empty.
@@ -61,8 +65,12 @@ class Matcher:
         return f'{self.name}{self.operator}"{escaped}"'
 
 
+def _unescaped(found: re.Match[str]) -> str:
+    return "\n" if found[1] == "n" else found[1]
+
+
 def parse_matcher(text: str) -> Matcher:
-    """Read one matcher; the value may stand in double quotes.
+    r"""Read one matcher; the value may stand in quotes, with ``\\``, ``\"`` and ``\n`` in it.
 
     Raises:
         ConfigError: the text is not a matcher.
@@ -73,7 +81,7 @@ def parse_matcher(text: str) -> Matcher:
         raise ConfigError(msg)
     value = found["value"].strip()
     if value.startswith('"'):
-        value = re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
+        value = _ESCAPE.sub(_unescaped, value[1:-1])
     operator = found["operator"]
     return Matcher(found["name"], operator, value)  # type: ignore[arg-type]  # one of the four
 

@@ -62,6 +62,7 @@ def test_no_file_is_needed(tmp_path, monkeypatch):
 
 WRONG = {
     "FAILHOOK__POLICY__RETRYS": "policy.retrys is not a setting; did you mean policy.retries?",
+    "FAILHOOK__POLCY__RETRIES": "polcy is not a setting; did you mean policy?",
     "FAILHOOK__POLICY__RETRIES": "policy.retries is 'many'; it must be a whole number",
     "FAILHOOK__POLICY__OVERRIDES__7__RETRIES": "policy.overrides is a list without such an entry",
     "FAILHOOK__PLUGINS__ALERTS__RECEIVERS__ON_CALL__TYPE__X": "plugins.alerts.receivers.on-call."

@@ -78,3 +78,16 @@ def test_classes_mean_what_they_mean_to_alertmanager():
     assert parse_matcher("job =~ gr.ße").matches({"job": "größe"})
     with pytest.raises(ConfigError, match=r"write \[A-Za-z\]"):
         parse_matcher("team =~ [[:alpha:]]+")
+
+
+def test_quotes_are_read_as_alertmanager_reads_them():
+    """A backslash stands for itself, but before a quote, another one and n."""
+    read = {
+        r'host =~ "web\d+\.prod"': r"web\d+\.prod",
+        r'a = "say \"x\""': 'say "x"',
+        r'a = "one\ntwo\\three\t"': "one\ntwo\\three\\t",
+        r"a =~ web\d+": r"web\d+",
+    }
+
+    assert read == {text: parse_matcher(text).value for text in read}
+    assert [*read.values()] == [parse_matcher(str(parse_matcher(text))).value for text in read]

@@ -100,11 +100,17 @@ class Document:
             except ConfigError as error:
                 raise self.located(error) from None
 
+    @property
+    def file(self) -> Mapping[str, Any]:
+        """What the file alone says."""
+        return tomllib.loads(self.text)
+
     def located(self, error: ConfigError) -> ConfigError:
         """Return an error with file and line before it, or with the variable that is wrong."""
         more = tuple(map(self.located, error.more))
         for keys, variable in self.variables.items():
-            if error.keys[: len(keys)] == keys:
+            unknown = keys[: len(error.keys)] == error.keys and not _has(self.file, error.keys)
+            if error.keys[: len(keys)] == keys or unknown:
                 return ConfigError(f"{variable}: {error}", keys=error.keys, more=more)
         if self.path == Path():
             return error

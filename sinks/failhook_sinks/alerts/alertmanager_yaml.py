@@ -29,6 +29,8 @@ _HAND_OVER: Final = (
     "is Alertmanager's to do: send to it and let it group, mute and inhibit; see "
     "docs/alertmanager.md"
 )
+_INHERITED: Final[tuple[str, object]] = ("group_by", [])
+"""What says as much as nothing: the parent's."""
 _BOOLEANS: Final = {
     "true": True,
     "yes": True,
@@ -106,7 +108,7 @@ class _Shaper:
                 allowed = f"is not a key of a route; allowed: {', '.join(_ROUTE)}"
                 handed_over = name in _HANDED_OVER
                 self.wrong((*keys, name), _HAND_OVER if handed_over else allowed)
-            elif value is not None and name not in _MATCHERS:
+            elif value is not None and name not in _MATCHERS and (name, value) != _INHERITED:
                 shaped[name] = self._value(name, value, (*keys, name))
         matchers = [each for name in _MATCHERS for each in self._matchers(route, name, keys)]
         if matchers:

@@ -7,14 +7,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from failhook.plugin import Matcher, SettingsTable
+from failhook.plugin import ConfigError, Matcher, SettingsTable
 from failhook_sinks.alerts.never import never_reached
 from failhook_sinks.alerts.problems import Problems
 from failhook_sinks.alerts.tree import BY_ALL, NotifyOn, Route, Threshold
 
 _NOTIFY_ON: Final = re.compile(r"(final|every|first)|nth=([1-9][0-9]{0,5})")
-_NOT_RE2: Final = re.compile(r"\(\?(?:=|!|<=|<!|P=)|\\[1-9]")
-"""What Python's regular expressions have and Alertmanager's do not."""
+_CLASS: Final = re.compile(r"\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
+_NOT_RE2: Final = re.compile(r"\(\?(?:=|!|<=|<!|P=|>|\()|[*+?}]\+|\{,\d+\}")
+_BACK: Final = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]")
+"""What Python's regular expressions have, and Alertmanager's have not or read otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +113,40 @@ def _read(
         table.done()
     matched = (*matched, *matchers)
     children: list[Route] = []
+    known: list[Route] = []
     for inner in below:
         child = _read(inner, route, matched, reading)
-        why = never_reached(child, matched, children)
+        why = never_reached(child, matched, known)
         if why:
             reading.problems.found.append(inner.error(None, f"is never reached: {why}"))
         children.append(child)
+        if _is_sound(inner):
+            known.append(child)
     return replace(route, routes=tuple(children))
 
 
 def _matchers(table: SettingsTable) -> tuple[Matcher, ...]:
     matchers = table.matchers("match")
     for number, matcher in enumerate(matchers):
-        if matcher.operator in ("=~", "!~") and _NOT_RE2.search(matcher.value):
+        if matcher.operator in ("=~", "!~") and _beyond_re2(matcher.value):
             where = SettingsTable({}, *table.keys, "match")
-            raise where.error(number, "is wrong: look-around and references back are not in RE2")
+            what = "look-around, references back, possessive and atomic parts and {,n}"
+            raise where.error(number, f"is wrong: {what} are not in RE2")
     return matchers
+
+
+def _beyond_re2(expression: str) -> bool:
+    outside = _CLASS.sub("x", expression)
+    return bool(_NOT_RE2.search(outside) or _BACK.search(expression))
+
+
+def _is_sound(table: SettingsTable) -> bool:
+    """Return whether the matchers of a route could be read; what it takes is not known else."""
+    try:
+        _matchers(table)
+    except ConfigError:
+        return False
+    return True
 
 
 def _receiver(table: SettingsTable, above: Route, reading: Reading) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from failhook.plugin import Evidence, Matcher, Task, Undelivered
+from failhook.plugin import Evidence, Matcher, Policy, Task, Undelivered
 from failhook_sinks.alerts.model import Why
 from failhook_sinks.alerts.owners import Owner
 from failhook_sinks.alerts.tree import Route
@@ -13,6 +13,7 @@ from tests.outbox.world import ManualClock
 from tests.sinks.alerts.world import DAY, HOUR, Recording, nightly, route, world_on
 
 BUG = Evidence.exception(KeyError("amount"))
+TWICE = Policy(retries=1)
 OTHER_BUG = Evidence.exception(ValueError("no rows"))
 
 
@@ -212,6 +213,31 @@ def test_two_causes_of_one_task_are_two_alerts_and_one_recovery_ends_both(store)
         reasons = [each.why.value for each in world.team.sent]
         assert ["new", "new", "resolved", "resolved"] == reasons
         assert 2 == len({each.group_key for each in world.team.sent})
+
+
+def test_a_run_resolves_no_parallel_one_when_it_recovers_itself(store):
+    """It had begun before the other failed, and proves nothing of that."""
+    with world_on(store) as world:
+        one = world.fail(world.pipeline.started(replace(nightly(1), policy=TWICE)), BUG)
+        other = world.pipeline.started(nightly(2))
+        world.clock.seconds += 1
+        one = world.pipeline.started(one)
+        world.clock.seconds += 10
+        world.fail(other, BUG)
+        world.until(20)
+        world.pipeline.succeeded(one)
+        world.until(HOUR)
+
+        assert ["new"] == [each.why.value for each in world.team.sent]
+
+
+def test_a_task_mentions_nobody_by_its_own_words(store):
+    """Whoever writes tasks does not write the owner map."""
+    with world_on(store, owners=[Owner(name="data", mention="@data")]) as world:
+        world.fail(Task("nightly", "load", run_id="r1", owner="<!channel>"), BUG)
+        world.until(10)
+
+        assert [""] == [each.mention for each in world.team.sent]
 
 
 def test_drainers_side_by_side_tell_of_each_thing_once(store):

@@ -154,9 +154,10 @@ def test_a_threshold_is_silent_until_enough_failed_in_time(store):
         for second, team, number in [
             (0, "data", 1),
             (500, "web", 2),
+            (600, "web", 7),
             (1_000, "data", 3),
             (1_100, "data", 4),
-            (1_200, "web", 5),
+            (1_201, "web", 5),
             (1_300, "data", 6),
         ]:
             world.until(second)
