@@ -155,10 +155,12 @@ def _line(name: str, error: object) -> str:
 
 def _mentions(alerts: Sequence[Alert], receiver: str, router: Router) -> str:
     """Return whom the owners of what fires want called there; each once."""
-    owners = dict.fromkeys(
-        alert.labels.get("owner", "") for alert in alerts if alert.status is Status.FIRING
-    )
-    found = [router.owners[name].mention_at(receiver) for name in owners if name in router.owners]
+    owners = [
+        router.owner(alert.labels, alert.event.task)
+        for alert in alerts
+        if alert.status is Status.FIRING
+    ]
+    found = [owner.mention_at(receiver) for owner in owners if owner is not None]
     called = list(dict.fromkeys(mention for mention in found if mention))
     return " ".join(called[:_MOST_MENTIONS])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
 
-from failhook.plugin import FailureEvent, Matcher
+from failhook.plugin import FailureEvent, Matcher, Task
 from failhook_sinks.alerts.interest import declines
 from failhook_sinks.alerts.labels import labels_of
 from failhook_sinks.alerts.owners import Owner, owner_of
@@ -50,7 +50,6 @@ class Router:
 
     def __init__(self, root: Route, owners: Sequence[Owner] = ()) -> None:
         self.root = root
-        self.owners = {owner.name: owner for owner in owners}
         self._owners = owners
         paths = dict(_paths(root, ()))
         routes = every_route(root)
@@ -64,6 +63,14 @@ class Router:
         if owner is not None:
             labels["owner"] = owner.name
         return labels, owner
+
+    def owner(self, labels: Mapping[str, str], task: Task) -> Owner | None:
+        """Return the owner that the map names for an alert; its labels have that name already.
+
+        That a task says the name of an owner whose matchers do not match it calls nobody.
+        """
+        said = task.owner or labels.get("owner", "")
+        return owner_of({**labels, "owner": said}, self._owners)
 
     def places(self, event: FailureEvent, lane: Lane = "") -> Sequence[Place]:
         """Return the groups in which an event is to wait, each once."""

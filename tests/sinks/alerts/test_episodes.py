@@ -306,6 +306,19 @@ def test_owners_get_their_own_and_are_called(store):
         assert "data" == theirs.alerts[0].labels["owner"]
 
 
+def test_a_task_calls_no_owner_that_the_map_does_not_give_it(store):
+    """Its own ``owner`` is a label that anybody may write; whom that calls, the matchers say."""
+    owners = [Owner(name="data", matchers=SUM, mention="<!channel>"), Owner(name="ml", mention="@")]
+    with world_on(store, route=route(group_by=("task",)), owners=owners) as world:
+        world.fail(Task("nightly", "load", run_id="r1", owner="data"), BUG)
+        world.fail(Task("nightly", "sum", run_id="r1", owner="ml"), BUG)
+        world.fail(Task("nightly", "rest", run_id="r1", owner="ml"), BUG)
+        world.until(10)
+
+        called = {each.group_labels["task"]: each.mention for each in world.team.sent}
+        assert {"load": "", "sum": "<!channel>", "rest": "@"} == called
+
+
 def test_a_receiver_that_must_be_kept_alive_hears_at_each_look(store):
     """Alertmanager forgets what it is not told of again."""
     clock = ManualClock()
