@@ -34,8 +34,8 @@ from failhook_sinks.alerts.tree import Route, routes_of
 QUIET_AFTER: Final = timedelta(days=7)
 """Nobody is reminded of what has not failed for so long; its recovery is told all the same."""
 
-FORGET_AFTER: Final = timedelta(days=90)
-"""What has not failed for so long is forgotten."""
+FORGET_AFTER: Final = timedelta(days=400)
+"""What has not failed for so long is forgotten: jobs that run once a year are told to be well."""
 
 WELL_FOR: Final = timedelta(days=30)
 """For so long after a recovery what had failed before it is known to be over, when it is late."""

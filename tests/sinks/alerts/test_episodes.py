@@ -293,6 +293,25 @@ def test_a_job_that_nobody_runs_again_is_not_told_of_for_ever(store):
         assert count + 1 == len(world.team.sent)
 
 
+def test_a_job_that_runs_once_a_year_is_told_to_be_well(store):
+    """Neither another process nor another failure in its group forgets it meanwhile."""
+    with world_on(store) as world:
+        world.run(nightly(1), BUG)
+        world.until(10)
+        world.restart()
+        world.clock.seconds = 300 * DAY
+        world.run(nightly(1, "other"), BUG)
+        world.until(300 * DAY + HOUR)
+        world.clock.seconds = 365 * DAY
+        world.run(nightly(2))
+        world.run(nightly(2, "other"))
+        world.until(365 * DAY + HOUR)
+
+        last = world.team.sent[-1]
+        assert Why.RESOLVED is last.why
+        assert {"load", "other"} == {each.event.task.name for each in last.alerts}
+
+
 def test_owners_get_their_own_and_are_called(store):
     """A route that says to_owner goes to their receiver; the mention is from the owner map."""
     owners = [Owner(name="data", matchers=SUM, receiver="other", mention="<!subteam^S1>")]
