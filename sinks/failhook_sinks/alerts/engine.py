@@ -148,6 +148,7 @@ class Engine:
         Raises:
             Undelivered: the receiver did not take it.
         """
+        self._sweep(self._clock.now())  # of what was dropped, keys are left over
         root = self._router.root
         place = self._router.place(root, {}, None)
         place = replace(place, key=f"{place.key}/dropped")
@@ -238,7 +239,10 @@ class Engine:
         """Forget, once a day, what was left over in the index."""
         if self._sweep_at is None or now >= self._sweep_at:
             self._sweep_at = now + timedelta(days=1)
-            self._open.sweep(to_micros(now - FORGET_AFTER), to_micros(now - WELL_FOR))
+            self._sweep(now)
+
+    def _sweep(self, now: datetime) -> None:
+        self._open.sweep(to_micros(now - FORGET_AFTER), to_micros(now - WELL_FOR))
 
 
 _FOLLOWING: Final = (EventType.RECOVERED, EventType.AMENDED)

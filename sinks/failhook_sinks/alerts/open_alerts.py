@@ -13,6 +13,7 @@ has written it: whichever comes first, one of them meets the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from failhook.plugin import FailureEvent, PluginState
 from failhook_sinks.alerts.episode import hashed, job_id
@@ -21,6 +22,8 @@ from failhook_sinks.alerts.state import index_key
 
 _PREFIX = "open/"
 _WELL = "well/"
+MOST: Final = 100_000
+"""Failures that are known at most after a sweep, and runs that went well; the newest ones."""
 
 
 class OpenAlerts:
@@ -72,8 +75,11 @@ class OpenAlerts:
         self._sweep(_WELL, well_before)
 
     def _sweep(self, prefix: str, older_than: int) -> None:
-        for key, value in self._state.items(prefix).items():
-            if int(value.partition(" ")[0]) <= older_than:
+        found = self._state.items(prefix)
+        times = {key: int(value.partition(" ")[0]) for key, value in found.items()}
+        newest = sorted(times, key=times.__getitem__, reverse=True)
+        for place, key in enumerate(newest):
+            if place >= MOST or times[key] <= older_than:
                 self._state.put(key, None)
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+from failhook.outbox.port import Bounds
 from failhook.plugin import Evidence, Matcher, Policy, Task, Undelivered
+from failhook.stores.memory import MemoryStore
+from failhook_sinks.alerts import open_alerts
 from failhook_sinks.alerts.model import Why
 from failhook_sinks.alerts.owners import Owner
 from failhook_sinks.alerts.tree import Route
@@ -310,6 +313,21 @@ def test_a_job_that_runs_once_a_year_is_told_to_be_well(store):
         last = world.team.sent[-1]
         assert Why.RESOLVED is last.why
         assert {"load", "other"} == {each.event.task.name for each in last.alerts}
+
+
+def test_what_was_dropped_leaves_no_more_behind_than_is_allowed(monkeypatch):
+    """Nobody settles an event that was never delivered: where it waited is forgotten by count."""
+    monkeypatch.setattr(open_alerts, "MOST", 20)
+    store = MemoryStore(Bounds(events=10, bytes=10**9))
+    with world_on(store) as world:
+        for number in range(100):
+            world.fail(f"task-{number}", BUG)
+            world.flush()
+        before = len(store.state_items("alerts", "open/"))
+        world.until(10)
+
+        assert 100 == before
+        assert 20 >= len(store.state_items("alerts", "open/"))
 
 
 def test_owners_get_their_own_and_are_called(store):
