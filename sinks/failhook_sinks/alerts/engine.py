@@ -27,6 +27,7 @@ from failhook_sinks.alerts.explain import lane_of
 from failhook_sinks.alerts.model import Notification, Receiver, Why
 from failhook_sinks.alerts.moments import from_micros, in_words, to_micros
 from failhook_sinks.alerts.open_alerts import OpenAlerts
+from failhook_sinks.alerts.receivers.fallback import WithFallback, own_memory
 from failhook_sinks.alerts.router import Lane, Router
 from failhook_sinks.alerts.state import GroupState, index_key, is_recovery, read_state
 from failhook_sinks.alerts.tree import Route, routes_of
@@ -162,7 +163,10 @@ class Engine:
             docs_url=self._docs_url,
             run_url=self._run_url,
         )
-        return self._receivers[whole.receiver].send(whole)
+        receiver = self._receivers[whole.receiver]
+        if not isinstance(receiver, WithFallback):
+            whole = replace(whole, memory=own_memory(receiver.name, whole.memory))
+        return receiver.send(whole)
 
     def _wait(self, key: str) -> float:
         route, _ = self._router.route_of(key)

@@ -11,6 +11,7 @@ from failhook.stores.memory import MemoryStore
 from failhook_sinks.alerts import open_alerts
 from failhook_sinks.alerts.model import Why
 from failhook_sinks.alerts.owners import Owner
+from failhook_sinks.alerts.receivers.fallback import WithFallback
 from failhook_sinks.alerts.tree import Route
 from tests.outbox.world import ManualClock
 from tests.sinks.alerts.world import DAY, HOUR, Recording, nightly, route, world_on
@@ -385,6 +386,23 @@ def test_what_was_told_before_the_configuration_changed_is_still_taken_back(stor
         assert 1 == len(before)
         assert ["new", "resolved"] == [each.why.value for each in world.team.sent]
         assert [] == world.receivers["other"].told
+
+
+def test_what_was_told_while_there_was_a_fallback_is_taken_back_without_one(store):
+    """The receiver is given what it remembers itself, and so finds its thread or incident."""
+    clock = ManualClock()
+    plain, other = Recording("team", clock), Recording("other", clock)
+    receivers = {"team": WithFallback(plain, lambda: other, clock), "other": other}
+    with world_on(store, clock=clock, receivers=receivers) as world:
+        world.run(nightly(1), BUG)
+        world.until(10)
+        receivers["team"] = plain
+        world.restart()
+        world.run(nightly(2))
+        world.until(HOUR)
+
+        assert ["", "thread 1"] == [each.memory for each in plain.sent]
+        assert ["new", "resolved"] == [each.why.value for each in plain.sent]
 
 
 def test_a_success_in_doubt_is_told_once_where_a_route_wants_everything(store):

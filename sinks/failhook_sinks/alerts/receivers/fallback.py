@@ -173,12 +173,22 @@ class WithFallback:
 
         What was written before there was a fallback is the receiver's own.
         """
-        try:
-            document = json.loads(memory)
-            told = {str(name): str(text) for name, text in dict(document[_TOLD]).items()}
-            return told, float(document.get(_PASSED_ON, 0.0))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return ({self.name: memory} if memory else {}), 0.0
+        return _read(memory) or (({self.name: memory} if memory else {}), 0.0)
+
+
+def own_memory(name: str, memory: str) -> str:
+    """Return what a receiver by itself remembers, also of the time when it had a fallback."""
+    written = _read(memory)
+    return memory if written is None else written[0].get(name, "")
+
+
+def _read(memory: str) -> tuple[dict[str, str], float] | None:
+    try:
+        document = json.loads(memory)
+        told = {str(name): str(text) for name, text in dict(document[_TOLD]).items()}
+        return told, float(document.get(_PASSED_ON, 0.0))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def _send(receiver: Receiver, notification: Notification, told: dict[str, str], note: str) -> None:
