@@ -82,7 +82,7 @@ def test_a_close_waits_for_no_call_that_is_past_its_limit(store, kind):
     fail(pipeline, "a")
 
     try:
-        said = close_in_time(pipeline, FOREVER - 10, wait=20.0)
+        said = close_in_time(pipeline, FOREVER - 10, wait=50.0)
     finally:
         hanging.over.set()
     assert kind is HangingLoop or said is False  # that one has failed, for good
@@ -102,7 +102,7 @@ def test_a_locked_store_does_not_hold_a_close(tmp_path, caplog):
     assert "the store did not say within 0.5 s what waits" in caplog.text
     other.execute("ROLLBACK")
     other.close()
-    assert until(lambda: not our_threads())
+    assert until(lambda: not our_threads(), 60.0)
 
 
 def test_a_store_that_is_gone_is_told_and_does_not_raise(tmp_path, caplog):
@@ -195,7 +195,7 @@ def test_a_close_ends_every_thread(store):
     assert our_threads()
     assert pipeline.close(20)
 
-    assert until(lambda: not our_threads())
+    assert until(lambda: not our_threads(), 60.0)
 
 
 def test_pipelines_that_are_forgotten_leave_no_thread_behind(tmp_path):
