@@ -82,7 +82,7 @@ def test_a_close_waits_for_no_call_that_is_past_its_limit(store, kind):
     fail(pipeline, "a")
 
     try:
-        said = close_in_time(pipeline, FOREVER - 10, wait=50.0)
+        said = close_in_time(pipeline, FOREVER - 10, wait=40.0)
     finally:
         hanging.over.set()
     assert kind is HangingLoop or said is False  # that one has failed, for good
