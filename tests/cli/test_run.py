@@ -310,7 +310,8 @@ def test_an_event_that_cannot_go_out_yet_is_told_and_kept(call, package):
 
     assert answer.code == 3
     assert answer.err.splitlines()[-1] == (
-        "failhook: 1 event was not delivered to plugin busy yet (busy); it waits in here.db"
+        "failhook: 1 event was not delivered to plugin busy yet (busy); it waits in here.db "
+        "for the next process, or for failhook deliver"
     )
     (lost,) = call("run", "--store", "memory", "--", "sh", "-c", "exit 3").err.splitlines()[1:]
     assert lost == (
@@ -391,3 +392,17 @@ def test_a_plugin_that_ends_its_process_does_not_end_the_command(hook, call, pac
     )
     (found,) = (each for each in json.loads(later.out)["findings"] if "in a row" in each["text"])
     assert ("act", True) == (found["level"], found["text"].startswith("plugin deadly: 2 waiting"))
+
+
+def test_labels_and_owner_are_the_tasks(call):
+    """Overrides and routes of alerts match them."""
+    assert 0 == call("run", "--store", "t.db", "--name", "n", "--owner", "data", "--", "true").code
+    answer = call(
+        *("run", "--store", "t.db", "--name", "n", "--json", "--owner", "data"),
+        *("--label", "env=prod", "--label", "team=a=b", "--", "sh", "-c", "exit 3"),
+    )
+
+    told = next(line for line in answer.err.splitlines() if '"labels"' in line)
+    assert '"owner":"data"' in told.replace(" ", "")
+    assert '"env":"prod"' in told.replace(" ", "")
+    assert '"team":"a=b"' in told.replace(" ", "")

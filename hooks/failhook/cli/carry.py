@@ -10,6 +10,7 @@ import argparse
 import logging
 import os
 import sys
+import time
 from typing import Final
 
 from failhook.cli.arguments import add_config
@@ -21,6 +22,10 @@ from failhook.pipeline.sidecar import Sidecar
 
 _SECONDS: Final = 9.0
 """Less than the command waits for it."""
+
+
+_SOON: Final = 5.0
+"""Seconds: the first message of a group is waited for, since no other process may come for long."""
 
 
 class _NotHere:
@@ -50,7 +55,9 @@ def main() -> int:
         sidecar.wake()
         while os.read(0, 1024):
             sidecar.wake()
-        sidecar.close(_SECONDS)
+        end = time.monotonic() + _SECONDS
+        sidecar.settle(_SOON, _SECONDS - 1)
+        sidecar.close(max(1.0, end - time.monotonic()))
     return 0
 
 

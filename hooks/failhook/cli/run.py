@@ -37,6 +37,7 @@ from failhook.cli.arguments import (
     add_json,
     add_store,
     given,
+    label,
     seconds,
     size,
     whole_number,
@@ -90,6 +91,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXIT_CODES
     parser.add_argument("--name", type=given, help="the task's name; the command's unless given")
     parser.add_argument("--workflow", type=given, default="run", help="what the task belongs to")
+    parser.add_argument("--owner", type=given, help="whose it is: alerts are routed by it")
+    parser.add_argument(
+        "--label",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=label,
+        help="what routes and overrides can match, such as env=prod; repeatable",
+    )
     parser.add_argument(
         "--run-id", metavar="ID", type=given, help="the run; a new one unless given"
     )
@@ -207,6 +217,8 @@ def _task(arguments: argparse.Namespace, config: Config, command: list[str]) -> 
         namespace=clean(config.namespace),
         run_id=clean(arguments.run_id) if arguments.run_id else new_run_id(),
         idempotent=arguments.idempotent,
+        owner=clean(arguments.owner) if arguments.owner else None,
+        labels={clean(name): clean(value) for name, value in arguments.label},
     )
     wanted = {
         name: getattr(arguments, name)

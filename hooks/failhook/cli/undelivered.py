@@ -39,7 +39,8 @@ def waiting_line(waiting: Waiting, store: str) -> str:
         fate = "lost, since a store in memory ends with its process"
         return f"{events} not delivered to plugin {waiting.plugin}{why} and {fate}"
     wait = "it waits" if one else "they wait"
-    return f"{events} not delivered to plugin {waiting.plugin} yet{why}; {wait} in {shown(store)}"
+    where = f"{wait} in {shown(store)} for the next process, or for failhook deliver"
+    return f"{events} not delivered to plugin {waiting.plugin} yet{why}; {where}"
 
 
 def _waiting(pipeline: Pipeline) -> Sequence[Waiting]:

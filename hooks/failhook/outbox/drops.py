@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from logging import ERROR, WARNING
+from typing import Final
 
 from failhook.clock import to_rfc3339
 from failhook.groups import DroppedEvents
 from failhook.log import say
 from failhook.outbox.deliveries import Deliveries
 from failhook.outbox.means import Means
+
+_BETWEEN: Final = 300.0
+"""Seconds between two notices to a plugin that takes them: a storm is not a notice a second."""
 
 
 class Drops:
@@ -42,6 +46,7 @@ class Drops:
         if outcome.status == "delivered":
             self._means.outbox.told(found)
             self._noticed -= found.events
+            self._tell_at = clock.monotonic() + _BETWEEN
         else:
             wait = max(self._means.limits.poll, outcome.retry_after or 0.0)
             self._tell_at = clock.monotonic() + wait

@@ -53,10 +53,11 @@ class Sidecar:
     ) -> None:
         self.store = store
         self.manager = manager
+        self._clock = clock or SystemClock()
         self._delivering = begin_delivering(
             store,
             manager,
-            clock=clock or SystemClock(),
+            clock=self._clock,
             limits=delivery or DeliveryLimits(),
             random=random,
             metrics=metrics,
@@ -123,6 +124,23 @@ class Sidecar:
             if report is not None:
                 report(self.progress)
         return self.progress
+
+    def settle(self, within: float, timeout: float) -> None:
+        """Deliver what is due, and what comes due soon, such as the first groups of a failure.
+
+        Args:
+            within: seconds; what comes due later is left.
+            timeout: seconds for all of it.
+        """
+        end = self._clock.monotonic() + timeout
+        while (left := end - self._clock.monotonic()) > 0:
+            self._delivering.drainer.flush(left)
+            now = self._clock.now()
+            due = self.store.next_due(self.manager.names(), now)
+            wait = within + 1 if due is None else (due - now).total_seconds()
+            if not 0 < wait <= min(within, end - self._clock.monotonic()):
+                return
+            threading.Event().wait(wait + 0.05)
 
     def close(self, timeout: float = 5.0, *, deliver: bool = True) -> bool:
         """End the threads, close plugins and store; return whether nothing waits for its plugins.

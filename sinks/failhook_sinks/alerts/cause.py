@@ -58,7 +58,9 @@ def cause_of(event: FailureEvent) -> str:
     error = None if event.error is None else event.error.root
     name = details.reason if error is None or error.type == "builtins.str" else error.name
     text = details.message if error is None else error.message
-    signature = "\n".join((details.reason, name, _place(error), fold(text)))
+    # An exit code alone says nothing of the cause: another task's is another one.
+    whose = event.task.job_key if error is None else ""
+    signature = "\n".join((details.reason, name, _place(error), whose, fold(text)))
     return f"{name}/{sha256(signature.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 

@@ -101,3 +101,16 @@ def test_a_traceback_is_read_line_by_line():
     assert cause_of(event(details=BROKEN, error=bug)) == cause_of(
         event(details=BROKEN, error=moved)
     )
+
+
+def test_an_exit_code_alone_is_each_tasks_own_cause():
+    """It says nothing of why: what all of cron exits with is not one incident."""
+    bare = FailureDetails(kind=Kind.APPLICATION, reason="NonZeroExit", message="Exit code 1.")
+
+    causes = {
+        cause_of(event(task=Task("cron", name, run_id=run), details=bare, error=None))
+        for name in ("load", "sum")
+        for run in ("r1", "r2")
+    }
+
+    assert 2 == len(causes)

@@ -96,7 +96,10 @@ def _waiting(look: Look, waiting: Waiting, *, held: bool) -> Finding:
             f"see whether plugin {name} ends its process, or somebody kills it; after 10 it is a "
             "dead letter",
         )
-    if waiting.count == waiting.grouped or look.now - waiting.since <= look.patience:
+    since = waiting.since
+    if waiting.count == waiting.grouped and waiting.due_at is not None:
+        since = max(since, waiting.due_at)  # before its time a group is in nobody's way
+    if look.now - since <= look.patience:
         return ok(_AREA, line)
     if not lately:
         return act(_AREA, f"{line}; nobody delivers", f"failhook deliver{look.options}")

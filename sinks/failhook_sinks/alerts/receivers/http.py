@@ -252,11 +252,7 @@ def post_fitting(
         Undelivered: as `post` says.
     """
     refused = Undelivered("there is nothing to send", retryable=False)
-    last = b""
     for body in bodies:
-        if body == last:
-            continue
-        last = body
         try:
             return post(endpoint, body, left, now, headers(body))
         except Refused as error:

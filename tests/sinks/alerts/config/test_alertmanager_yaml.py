@@ -142,7 +142,7 @@ ROUTES = st.recursive(
             "match": st.dictionaries(LABEL, VALUE, max_size=2),
             "continue": st.booleans(),
             "group_wait": st.sampled_from(["0s", "30s", "1h30m"]),
-            "group_by": st.lists(LABEL, unique=True, max_size=2),
+            "group_by": st.lists(LABEL, unique=True, min_size=1, max_size=2),
             "routes": st.lists(below, max_size=2),
         },
     ),
